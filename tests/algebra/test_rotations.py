@@ -36,13 +36,13 @@ def test_a_slightly_wrong_matrix_is_made_orthogonal():
 @pytest.mark.parametrize(
     ("value", "dimension", "message"),
     [
-        (1.001 * np.eye(3), 3, r"rotation must be orthogonal, but R\^T R misses the identity by 0.002"),
+        (1.001 * np.eye(3), 3, r"rotation must be orthogonal, but R\^T R differs from the identity by 0.002"),
         (np.diag([1.0, 1.0, -1.0]), 3, "got a reflection"),
         (np.diag([1.0, 1.0, -1.0]), 2, "got a reflection"),
         (Rotation.identity(2), 3, r"got shape \(2, 3, 3\)"),
         (0.5, 3, "got the angle 0.5"),
-        (TURN, 2, "must turn about z in a planar model"),
-        (Rotation.from_euler("x", np.pi), 2, "must turn about z"),
+        (TURN, 2, "must rotate about z in a planar model"),
+        (Rotation.from_euler("x", np.pi), 2, "must rotate about z"),
     ],
 )
 def test_bad_rotations_are_refused(value, dimension, message):

@@ -35,7 +35,7 @@ WITHIN = {
     *("effort", "forces", "output", "storage", "skin"),
     *("expect", "with_stored", "warn_of_gravity"),
     *("efforts", "descriptor_products", "flows", "output_products", "discrete_effort", "defect_slope"),
-    *("own_state", "given_inputs", "storages", "defects", "descriptor_solutions"),
+    *("without_multipliers", "default_inputs", "storages", "defects", "descriptor_solutions"),
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.

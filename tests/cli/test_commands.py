@@ -166,7 +166,7 @@ def test_resume_goes_on_to_the_new_end(tmp_path: Path) -> None:
     words = ("run", "double-pendulum", "--out", out, "--step", 1e-3)
     assert call(*words, "--duration", 0.05).exit_code == 0
     other = refusal("run", "double-pendulum", "--out", out, "--duration", 0.1, "--step", 2e-3, "--resume")
-    assert "holds steps of 0.001 s, and 0.002 s are asked for" in other
+    assert "holds steps of 0.001 s, and 0.002 s are requested" in other
     assert call(*words, "--duration", 0.1, "--resume").exit_code == 0
     resumed = ph.Motion.load(out)
     whole = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
@@ -209,8 +209,8 @@ def test_results_are_replaced_only_where_that_is_asked_for(tmp_path: Path) -> No
         (["run", "chain", "--out", "run.csv"], "--out run.csv: the name must end with .h5 or .hdf5"),
         (["run", "chain", "--plot", "run.doc"], "--plot run.doc: the name must end with .png"),
         (["run", "chain", "--animate", "run.avi"], "--animate run.avi: the name must end with .mp4 or .gif"),
-        (["run", "chain", "--overwrite"], "--overwrite replaces the results file of --out: say which"),
-        (["run", "chain", "--resume"], "--resume continues the run in a results file: say which with --out"),
+        (["run", "chain", "--overwrite"], "--overwrite replaces the results file of --out: name it"),
+        (["run", "chain", "--resume"], "--resume continues the run in a results file: name it with --out"),
         (["run", "chain", "--resume", "--out", "absent.h5"], "absent.h5"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -228,7 +228,7 @@ def test_refusals(words: list[str], message: str, tmp_path: Path, monkeypatch: p
         ("1 +", "line 1: SyntaxError"),
         ("\n\nraise KeyError('left')", "line 3: KeyError: 'left'"),
         ("raise SystemExit(0)", "SystemExit"),
-        (OWN_MODEL, "how long? give --duration, or write duration = ... into the file"),
+        (OWN_MODEL, "--duration is missing: pass it, or write duration = ... into the file"),
         (OWN_MODEL + "duration = 'long'", "duration must be a number of seconds, got 'long'"),
     ],
 )

@@ -154,7 +154,7 @@ def test_a_refused_turn_among_many_names_its_time():
     with pytest.raises(ParameterError, match=r"rotation of moving frame \d+ at t = 0.5 s must be finite"):
         frame_rotations(frame, np.linspace(0, 1, 11))
     tilting = PLANE.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_euler("x", t))
-    with pytest.raises(ParameterError, match=r"at t = 0\.1 s must turn about z"):
+    with pytest.raises(ParameterError, match=r"at t = 0\.1 s must rotate about z"):
         frame_rotations(tilting, np.linspace(0, 1, 11))
 
 

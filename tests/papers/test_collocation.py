@@ -16,7 +16,7 @@ TABLEAUX = [value for value in vars(collocation).values() if isinstance(value, c
 
 def collocate(form, tableau, x, duration, steps, is_projected=True):
     """The state after equal steps from t = 0; Gauss schemes are projected unless that is left out."""
-    equations = Equations(form, form.given_inputs, x, form.given_input_states)
+    equations = Equations(form, form.default_inputs, x, form.default_input_states)
     loop, step = (
         StageLoop(equations, tableau, x, is_projected and not tableau.is_stiffly_accurate),
         duration / steps,

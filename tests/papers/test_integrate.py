@@ -93,7 +93,7 @@ def test_discrete_gradients_keep_the_energy_to_round_off():
 
 def steps_of(method, model, x, step, count):
     """The end of some steps, without the check of the start: ends of unprojected steps swing about constraints."""
-    loop = stage_loop(Method(method), Equations(model, model.given_inputs, x, np.zeros(0, dtype=np.int64)), x)
+    loop = stage_loop(Method(method), Equations(model, model.default_inputs, x, np.zeros(0, dtype=np.int64)), x)
     for k in range(count):
         x = loop.advance(k * step, step, x).end
     return x
@@ -258,7 +258,7 @@ def test_ports_are_split_selected_and_used_twice():
         port.select(3)
     with pytest.raises(ph.ModelError, match="different components"):
         port.select(1, 1)
-    with pytest.raises(ph.ModelError, match="no port of this model"):
+    with pytest.raises(ph.ModelError, match="not a port of this model"):
         mass.with_ports(other=ph.RigidBody(1.0, (1.0, 1.0, 1.0)).port_hamiltonian().ports[1])
     with pytest.raises(ph.ModelError, match="two ports are named 'origin force'"):
         mass.with_ports(**{"origin force": port})

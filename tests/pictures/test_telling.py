@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.pictures.panels import MOST_ASKED, default_panels, in_words
+from phlexible.pictures.panels import MOST_ASKED, default_panels, point_label
 from phlexible.pictures.style import refined
 
 RUBBER = ph.Material(1e6, 1000.0, 0.3)
@@ -90,7 +90,7 @@ def test_points_are_named_in_words() -> None:
     box = model.add(ph.RigidBody.box((1, 1, 1), 1.0), "box")
     ports = [beam.start, beam.end, beam.at(0.25), box.origin, box.point((0.5, 0, -0.25))]
     said = ["beam, start", "beam, end", "beam, 0.25 m along", "box", "box at (0.5, 0, -0.25) m"]
-    assert [in_words(port) for port in ports] == said
+    assert [point_label(port) for port in ports] == said
 
 
 def test_a_satellite_shows_how_far_it_has_turned():

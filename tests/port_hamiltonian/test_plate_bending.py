@@ -83,8 +83,8 @@ def test_a_polynomial_deflection_has_exact_moments(order):
     moments, basis = moment_elements(mesh, element, order), Basis(mesh, element, intorder=4)
     x, y = basis.doflocs
     w = x**2 - 3 * x * y if order == 1 else x**3 - 2 * x * y**2
-    right = np.zeros(moments.numbers.max() + 1)
-    np.add.at(right, moments.numbers, np.einsum("tmp,tp->tm", moments.rates, w[basis.element_dofs.T]))
+    right = np.zeros(moments.moment_indices.max() + 1)
+    np.add.at(right, moments.moment_indices, np.einsum("tmp,tp->tm", moments.rates, w[basis.element_dofs.T]))
     for facet in mesh.boundary_facets():
         first, last = mesh.p[:, mesh.facets[:, facet]].T
         share = np.linspace(0, 1, order + 1)
@@ -95,7 +95,7 @@ def test_a_polynomial_deflection_has_exact_moments(order):
         right[(order + 1) * facet + np.arange(order + 1)] += moments.lengths[facet] * moments.on_edge @ turn
     blocks = moments.compliance(nu)
     compliance = np.zeros((len(right), len(right)))
-    np.add.at(compliance, (moments.numbers[:, :, None], moments.numbers[:, None]), blocks)
+    np.add.at(compliance, (moments.moment_indices[:, :, None], moments.moment_indices[:, None]), blocks)
     energy = right @ np.linalg.solve(compliance, right) / 2
     x, y = np.asarray(basis.global_coordinates())
     one = np.ones_like(x)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.pictures.animation import speed_in_words
+from phlexible.pictures.animation import speed_text
 from phlexible.pictures.panels import default_panels
 
 
@@ -235,7 +235,7 @@ def test_pictures_take_the_names_of_joints_and_films_say_how_fast_they_are():
     motion = model.simulate(0.1, 1e-3, progress=False)
     panels = {panel.label: panel for panel in default_panels(motion.run, [], most=9)}
     assert [name for name, _ in panels["angle of joints [rad]"].curves] == ["elbow"]
-    words = [speed_in_words(speed) for speed in (1.0, 0.1, 2.5)]
+    words = [speed_text(speed) for speed in (1.0, 0.1, 2.5)]
     assert words == ["real time", "10 times slower", "2.5 times as fast"]
 
 

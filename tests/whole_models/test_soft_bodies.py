@@ -116,7 +116,7 @@ def test_a_motion_comes_back_from_its_file(tmp_path):
         (lambda: bar(interfaces={"end": lambda x: x[0] > 9}), "interface 'end': there is no node in it"),
         (lambda: bar(interfaces={"end": [10**6]}), "the nodes are 0"),
         (lambda: ph.Model(dimension=2).add(bar()), "needs a model in space"),
-        (lambda: ph.Model().add(bar(), shape=lambda x: [-x[0], x[1], x[2]]), "inside out"),
+        (lambda: ph.Model().add(bar(), shape=lambda x: [-x[0], x[1], x[2]]), "must not invert element"),
         (lambda: ph.Model().add(bar(), shape=np.zeros((2, 3))), r"one row a node, of shape \(\d+, 3\)"),
     ],
 )

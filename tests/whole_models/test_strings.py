@@ -168,18 +168,18 @@ def test_velocities_that_are_left_out_follow_the_joints():
         (
             lambda m, s: m.add(s.body, shape=lambda x: (min(x, 0.5), 0)),
             ph.ParameterError,
-            "press element 2 together",
+            "compress element 2 to zero length",
         ),
         (  # nodes that an assembly brings to one point lie apart by round-off
             lambda m, s: m.add(s.body, shape=lambda x: (3 + 4e-15 * x, 0)),
             ph.ParameterError,
-            "press element 0 together",
+            "compress element 0 to zero length",
         ),
         (lambda m, s: m.add(s.body, shape=[[0, 0], [1, 0], [2, 0]]), ph.ParameterError, r"shape \(2 or 5, 3\)"),
         (lambda m, s: m.add(s.body, shape=lambda x: x), ph.ParameterError, "two or three finite numbers"),
         (lambda m, s: m.add(s.body, shape=lambda x: (x, 0, x)), ph.ParameterError, "stay in the plane"),
         (lambda m, s: m.add(s.body, angular_velocity=(0, 0, 1)), ph.ModelError, "velocity as a function of s"),
-        (lambda m, s: m.add(ph.PointMass(1.0), shape=((0, 0), (1, 0))), ph.ModelError, "is no string"),
+        (lambda m, s: m.add(ph.PointMass(1.0), shape=((0, 0), (1, 0))), ph.ModelError, "is not a string"),
         (lambda m, s: m.add(ph.PointMass(1.0), velocity=lambda x: x), ph.ModelError, "three numbers"),
     ],
 )
@@ -259,7 +259,7 @@ def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
     for wrong in (motion.rotation, motion.angular_velocity):
         with pytest.raises(ph.ModelError, match="rope is a string and has no orientation"):
             wrong(placed)
-    with pytest.raises(ph.ModelError, match="is no string and has no tension"):
+    with pytest.raises(ph.ModelError, match="is not a string and has no tension"):
         both = ph.Model(dimension=2)
         ball = both.add(ph.PointMass(1.0), "ball")
         both.simulate(0.01, 0.01, progress=False).tension(ball)

@@ -1,1 +1,1 @@
-"""Mathematics without mechanics: arrays, rotations, sparse matrices, orders of elimination."""
+"""Mathematics without mechanics, such as arrays, rotations, sparse matrices and orders of elimination."""

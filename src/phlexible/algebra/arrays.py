@@ -1,4 +1,4 @@
-"""Array types, and the checks of what users hand in: numbers, counts, options, names, flags, paths, functions."""
+"""Array types, and checks of user input: numbers, counts, options, names, flags, paths, functions."""
 
 import inspect
 import os
@@ -24,7 +24,7 @@ NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
 
 @contextmanager
 def whole_runs() -> Iterator[None]:
-    """Context for what computes results from runs: the result of a part would look like that of the whole."""
+    """Context for results that are computed from runs: a partial run would look like a whole one."""
     token = NEEDS_WHOLE_RUNS.set(True)
     try:
         yield
@@ -32,7 +32,7 @@ def whole_runs() -> Iterator[None]:
         NEEDS_WHOLE_RUNS.reset(token)
 
 
-# Array types and the checks of numbers that users hand in: text and truth values are no numbers.
+# Array types and checks of user numbers: text and truth values are not numbers.
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -42,18 +42,18 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating, np.timedelta64)
 PLAIN = {float, int, np.float64}
 LARGEST = 1e60
-"""Of a quantity: the fourth power of a length times a modulus is a number still."""
+"""Largest size of a quantity: the fourth power of a length times a modulus is still finite."""
 ANY_SIZE = float(np.finfo(np.float64).max)
-"""The ``largest`` for what users' functions return: a trial step may ask them far outside of their range."""
+"""``largest`` for values of user functions, which trial steps may evaluate far outside of their range."""
 SMALLEST = 1e-100
-"""Of a quantity that others are divided by."""
-TURN = 2 * pi
+"""Smallest size of a quantity by which others are divided."""
+FULL_ROTATION = 2 * pi
 LONGEST_LAG = 10.0
-"""Time of Kelvin and Voigt beyond that of any material [s]."""
+"""Kelvin-Voigt time above that of any material [s]."""
 
 
 def positive(name: str, value: float) -> float:
-    """The value as a float, refused unless it is finite and positive, and its powers are so too."""
+    """The value as a float, refused unless it, and its powers, are finite and positive."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
@@ -71,29 +71,29 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
-    """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and beyond a turn."""
+    """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and more than a full rotation."""
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
-    if TURN < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
+    if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
         warn_user(
-            f"{name} = {value:g} {unit} is {size / TURN:.1f} {turns}; angles are in radians: is it in"
+            f"{name} = {value:g} {unit} is {size / FULL_ROTATION:.1f} {turns}; angles are in radians: is it in"
             f" degrees? Then it is np.radians({value:g})",
             UnitWarning,
         )
 
 
 def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
-    """The value as one damping ratio, or one of each mode, not negative; warns beyond the critical damping."""
+    """The value as one damping ratio, or one for each mode, not negative; warns above critical damping."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
-        found = numbers(name, value, expected := "one number or a sequence of one for each mode")
-        if found.ndim != 1 or not found.size:
+        ratios = numbers(name, value, expected := "one number or a sequence of one for each mode")
+        if ratios.ndim != 1 or not ratios.size:
             raise ParameterError(f"{name} must be {expected}, got {value!r}")
-        return tuple(_checked_ratio(f"{name}[{k}]", each) for k, each in enumerate(found.tolist()))
-    return _checked_ratio(name, value)  # type: ignore[arg-type]  # what is no number is refused
+        return tuple(_checked_ratio(f"{name}[{k}]", ratio) for k, ratio in enumerate(ratios.tolist()))
+    return _checked_ratio(name, value)  # type: ignore[arg-type]  # other values are refused
 
 
-def ratio_of_each(ratio: ArrayLike, count: int) -> Array:
-    """Damping ratios of so many modes, of one for all or one for each, shape (count,)."""
+def damping_ratios(ratio: ArrayLike, count: int) -> Array:
+    """Damping ratios of a number of modes, from one for all or one for each, shape (count,)."""
     if isinstance(ratio, tuple) and len(ratio) != count:
         raise ParameterError(
             f"damping_ratio must be one number, or {count}, one for each mode or shape that is retained, in"
@@ -114,7 +114,7 @@ def _checked_ratio(name: str, value: float) -> float:
 
 
 def checked_relaxation_time(name: str, value: float) -> float:
-    """The value as a time of Kelvin and Voigt that is not negative [s]; warns of one that no material has."""
+    """The value as a Kelvin-Voigt time that is not negative [s]; warns of one that no material has."""
     lag = non_negative(name, value)
     if lag > LONGEST_LAG:
         warn_user(
@@ -139,17 +139,17 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
 
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
-    """The value as an array of its shape; refused where entries are no real numbers, or too large for their powers.
+    """The value as an array of its shape; refused if entries are not real numbers, or too large for their powers.
 
     They may be infinite or NaN.
     """
     try:
-        found = _numbers(value)
+        array = _numbers(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
-    if found.size and not np.abs(found).max() <= largest and (np.abs(found[np.isfinite(found)]) > largest).any():
+    if array.size and not np.abs(array).max() <= largest and (np.abs(array[np.isfinite(array)]) > largest).any():
         raise ParameterError(_too_large(name, value))
-    return found
+    return array
 
 
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
@@ -175,9 +175,9 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
 
 
 def signed_columns(shapes: Array) -> Array:
-    """Columns with their first component of largest size positive; sizes within 1e-6 are equal.
+    """Columns with a positive sign of their first component of largest size; sizes within 1e-6 are equal.
 
-    So that of symmetric shapes, whose largest components have both signs, round-off does not choose one.
+    Round-off thus does not determine the sign of symmetric shapes, whose largest components have both signs.
     """
     sizes = np.abs(shapes)
     first = np.argmax(sizes >= (1 - 1e-6) * sizes.max(axis=0, initial=0.0), axis=0)
@@ -185,28 +185,28 @@ def signed_columns(shapes: Array) -> Array:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """A read-only view."""
+    """View of an array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def owned(value: Any) -> Any:
-    """The value so that others cannot change it: arrays as read-only copies, lists as tuples."""
+def immutable_copy(value: Any) -> Any:
+    """Copy of a value that nobody can change: arrays as read-only copies, lists as tuples."""
     if isinstance(value, np.ndarray):
         return read_only(value.copy())
-    return tuple(owned(each) for each in value) if isinstance(value, list) else value
+    return tuple(immutable_copy(item) for item in value) if isinstance(value, list) else value
 
 
-def hold_own(record: Any) -> None:
-    """Makes the attributes of a description, also of a frozen dataclass, its own (``owned``)."""
-    vars(record).update({name: owned(each) for name, each in vars(record).items()})
+def make_immutable(record: Any) -> None:
+    """Replace the attributes of a description, also of a frozen dataclass, by immutable copies."""
+    vars(record).update({name: immutable_copy(value) for name, value in vars(record).items()})
 
 
-def hold_read_only(record: Any) -> None:
-    """Makes all arrays in the attributes of an object read-only views, also of frozen dataclasses."""
-    held = vars(record)
-    held.update({name: read_only(each) for name, each in held.items() if isinstance(each, np.ndarray)})
+def make_arrays_read_only(record: Any) -> None:
+    """Replace all arrays in the attributes of an object by read-only views, also in frozen dataclasses."""
+    fields = vars(record)
+    fields.update({name: read_only(value) for name, value in fields.items() if isinstance(value, np.ndarray)})
 
 
 def _too_large(name: str, value: object) -> str:
@@ -214,36 +214,36 @@ def _too_large(name: str, value: object) -> str:
 
 
 def _number(value: object) -> float:
-    """A number as a float, also where it is an array without axes."""
+    """Number as a float, also from an array without axes."""
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise ValueError
         value = value.item()
     if isinstance(value, NO_NUMBERS):
         raise TypeError
-    return float(value)  # type: ignore[arg-type]  # what is none raises
+    return float(value)  # type: ignore[arg-type]  # other values raise
 
 
 def _numbers(value: ArrayLike) -> Array:
-    """A new array; lists that hide text or truth values among numbers are searched."""
+    """New array of floats; lists with text or truth values among numbers are refused."""
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
-        if any(isinstance(each, NO_NUMBERS) for each in value):
+        if any(isinstance(item, NO_NUMBERS) for item in value):
             raise TypeError
     if np.ma.is_masked(value):  # entries without a value
         raise TypeError
-    found = np.array(value)
-    if found.dtype.kind == "O":
-        return np.array([_number(each) for each in found.ravel()]).reshape(found.shape)
-    if found.dtype.kind not in "iuf":
-        if found.size == 0:
-            return found.astype(np.float64, copy=False)
+    array = np.array(value)
+    if array.dtype.kind == "O":
+        return np.array([_number(item) for item in array.ravel()]).reshape(array.shape)
+    if array.dtype.kind not in "iuf":
+        if array.size == 0:
+            return array.astype(np.float64, copy=False)
         raise TypeError
-    return found.astype(np.float64, copy=False)
+    return array.astype(np.float64, copy=False)
 
 
-# Checks of what users hand in beside numbers in the plain sense: counts, options, names, flags, paths of files.
+# Checks of other user input: counts, options, names, flags, paths of files.
 
 MOST = 10**9
 EXPECTED = "a sequence of times such as (0.5, 1.0)"
@@ -252,9 +252,9 @@ Option = TypeVar("Option", bound=Enum)
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
-    """The value as an int, refused unless it is a whole number of at least ``least``; floats are none."""
+    """The value as an int, refused unless it is a whole number of at least ``least``; floats are refused."""
     try:
-        number = index(value)  # type: ignore[arg-type]  # what is none raises
+        number = index(value)  # type: ignore[arg-type]  # other values raise
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, NO_NUMBERS):
@@ -265,7 +265,7 @@ def whole(name: str, value: object, least: int = 1) -> int:
 
 
 def plane_or_space(value: object) -> int:
-    """The dimension of a body that needs a plane to move in, refused unless it is 2 or 3."""
+    """Dimension of a body that cannot move on a line, refused unless it is 2 or 3."""
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
     on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
@@ -276,18 +276,18 @@ def plane_or_space(value: object) -> int:
 
 
 def line_plane_or_space(value: object) -> int:
-    """The dimension of a model, refused unless it is 1, 2 or 3."""
+    """Dimension of a model, refused unless it is 1, 2 or 3."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) in (1, 2, 3):
         return int(value)
     raise ParameterError(f"dimension must be 1 (the x axis), 2 (the xy plane) or 3 (space), got {value!r}")
 
 
 def option(name: str, value: object, options: type[Option]) -> Option:
-    """The member of the enumeration that the value is or names."""
+    """Member of an enumeration, from the member or its value."""
     try:
         return options(value)
     except ValueError:
-        allowed = ", ".join(repr(each.value) for each in options)
+        allowed = ", ".join(repr(member.value) for member in options)
         raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None
 
 
@@ -299,27 +299,27 @@ def flag(name: str, value: object) -> bool:
 
 
 def text(name: str, value: object) -> str:
-    """The value, refused unless it is text that is not empty and that files can hold."""
+    """The text itself, refused if it is empty, blank or has a NUL."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
     return value
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """The same, or None."""
+    """The text itself, or None."""
     return None if value is None else text(name, value)
 
 
 def times(name: str, value: object) -> tuple[float, ...]:
-    """Finite numbers, refused unless they come as a sequence."""
-    found = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # what holds no numbers is refused
-    if found.ndim != 1:
+    """Finite numbers as a tuple, refused unless they are a sequence."""
+    values = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
+    if values.ndim != 1:
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
-    return tuple(finite(name, each) for each in found.tolist())
+    return tuple(finite(name, value) for value in values.tolist())
 
 
 def file_path(name: str, value: object) -> str:
-    """The path of a file as text, refused unless it is text or a ``pathlib.Path``."""
+    """Path of a file as text, refused unless it is text or a ``pathlib.Path``."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     return text(name, path)
 
@@ -327,10 +327,10 @@ def file_path(name: str, value: object) -> str:
 def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
     """Number of steps [s] in a positive time.
 
-    It may miss the multiple by ``SAME`` of a step or, where a share is given, by that share of itself.
+    Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 
     Raises:
-        ParameterError: it is no multiple of the step.
+        ParameterError: it is not a multiple of the step.
     """
     number = positive(name, value)
     count = round(number / step)
@@ -340,35 +340,36 @@ def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
 
 
 def mapping(name: str, value: object) -> dict[str, Any]:
-    """A dictionary by names; None: an empty one.
+    """Dictionary with texts as keys; None: an empty one.
 
     Raises:
-        ParameterError: says what is wanted.
+        ParameterError: another type.
     """
-    if not isinstance(value, Mapping | None) or not all(isinstance(each, str) for each in value or ()):
+    if not isinstance(value, Mapping | None) or not all(isinstance(key, str) for key in value or ()):
         raise ParameterError(f"{name} must be a dictionary by names, got {value!r}")
     return dict(value or {})
 
 
 def texts(name: str, value: object) -> tuple[str, ...]:
-    """A list of names.
+    """Names as a tuple, refused unless they are a list or tuple of texts.
 
     Raises:
-        ParameterError: says what is wanted.
+        ParameterError: another type.
     """
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise ParameterError(f"{name} must be a list of names, got {value!r}")
     return tuple(value)
 
 
-# Functions of users: that they can be called, and what a message says where they raise.
+# User functions: checks that they can be called, and messages of the errors that they raise.
 
 
 def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
-    """The value of a user's function, within which interrupted runs raise ``KeyboardInterrupt``.
+    """Value of a user's function; runs within it that are interrupted raise ``KeyboardInterrupt``.
 
     Raises:
-        FunctionError: the function raised; names it and the place, ``__cause__`` is what it raised.
+        FunctionError: the function raised an error, which is ``__cause__``; the message names function and
+            argument.
     """
     token = NEEDS_WHOLE_RUNS.set(True)
     try:
@@ -382,15 +383,15 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:
-    """What is raised for an error of a user's function: for callers that make ``at`` when it is needed."""
+    """Error for an exception of a user's function, for callers that make ``at`` only when needed."""
     return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 
 def check_callable(name: str, value: object, *arguments: str) -> None:
-    """Refuses what is no function, or one that cannot take that many arguments.
+    """Refuse values that are not functions, and functions that cannot take this number of arguments.
 
     Raises:
-        ParameterError: says which arguments it would get.
+        ParameterError: the message has the expected arguments.
     """
     expected = f"a function of {arguments[0]}" if len(arguments) == 1 else f"a function of ({', '.join(arguments)})"
     if not callable(value):
@@ -398,10 +399,10 @@ def check_callable(name: str, value: object, *arguments: str) -> None:
     if isinstance(value, FunctionType) and not value.__kwdefaults__:
         code, defaults = value.__code__, len(value.__defaults__ or ())
         if not code.co_kwonlyargcount and code.co_argcount - defaults <= len(arguments) <= code.co_argcount:
-            return  # as below, at a tenth of its price
+            return  # as below, in a tenth of the time
     try:
         inspect.signature(value).bind(*arguments)
-    except ValueError:  # some functions of other languages do not tell
+    except ValueError:  # some functions of other languages have no signature
         pass
     except TypeError as error:
         raise ParameterError(f"{name} must be {expected}, got {value!r}: {error}") from None

@@ -1,8 +1,7 @@
-"""One thread for the matrix products and factors of NumPy and SciPy while many small ones are asked for.
+"""Context with one BLAS thread for NumPy and SciPy while many small matrices are processed.
 
-Their OpenBLAS wakes a thread for each core from matrices of about 200 rows on, and waits for it in a loop: where
-other programs have the cores, a product takes ten times as long as with one thread, and without them it gains
-little.
+Their OpenBLAS starts a thread for each core from matrices of about 200 rows on, and waits for it actively: if other
+programs use the cores, a product takes ten times as long as with one thread, and otherwise the gain is small.
 """
 
 import ctypes
@@ -20,31 +19,31 @@ NAMES = [f"{front}openblas_{{}}_num_threads{end}" for front in ("scipy_", "") fo
 
 
 class _Threads:
-    """The libraries beside NumPy and SciPy; several that need one thread at the same time are counted."""
+    """Numbers of threads of the libraries of NumPy and SciPy; concurrent users are counted."""
 
     def __init__(self) -> None:
         self._lock, self._users, self._before = Lock(), 0, list[int]()
 
     @cached_property
     def _libraries(self) -> list[tuple[Any, Any]]:
-        """Functions that get and set the number of threads, of each library that is an OpenBLAS."""
-        found = []
+        """Functions that get and set the number of threads, of each OpenBLAS library."""
+        pairs = []
         for package in (np.__file__, scipy.__file__):
-            own = Path(str(package)).parent
-            folders = own.parent / f"{own.name}.libs", own / ".dylibs"
-            for file in sorted(each for folder in folders for each in folder.glob("*openblas*")):
+            package_folder = Path(str(package)).parent
+            folders = package_folder.parent / f"{package_folder.name}.libs", package_folder / ".dylibs"
+            for file in sorted(library for folder in folders for library in folder.glob("*openblas*")):
                 try:
                     library = ctypes.CDLL(str(file))
                 except OSError:
                     continue
                 for name in NAMES:
                     if hasattr(library, name.format("set")) and hasattr(library, name.format("get")):
-                        found.append((getattr(library, name.format("get")), getattr(library, name.format("set"))))
+                        pairs.append((getattr(library, name.format("get")), getattr(library, name.format("set"))))
                         break
-        return found
+        return pairs
 
     def enter(self) -> None:
-        """One thread from now on."""
+        """Set the number of threads to one."""
         with self._lock:
             self._users += 1
             if self._users == 1:
@@ -52,7 +51,7 @@ class _Threads:
                 self._set([1] * len(self._before))
 
     def leave(self) -> None:
-        """As many as before, when the last one leaves."""
+        """Restore the number of threads when the last user leaves."""
         with self._lock:
             self._users -= 1
             if not self._users:
@@ -68,7 +67,7 @@ _threads = _Threads()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """What is inside has one thread of BLAS, in all threads of Python; other libraries go on as before."""
+    """Context with one BLAS thread in all Python threads; other libraries are not affected."""
     _threads.enter()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Orders in which sparse systems are eliminated: blocks of a graph, nodes of a mesh."""
+"""Elimination orders for sparse systems: blocks of a graph, nodes of a mesh."""
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-# What separates two halves of a graph is eliminated after them, and so on in the halves (George, 1973). The fewest
+# The separator of two halves of a graph is eliminated after them, recursively (George, 1973). The fewest
 # rows that separate two ends are a minimal cut, where a flow between the ends is as wide as nodes have rows. Ends
 # are taken opposite each other, in two directions and along two sides of the graph; the shortest cut is used.
 
@@ -25,15 +25,15 @@ END = 0.3  # of all rows in each of the two ends
 
 
 def separated(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
-    """For each node those that a dissection of the nodes from ``last`` on wants eliminated before it.
+    """Nodes that a nested dissection of the nodes from ``last`` on eliminates before each node.
 
     Args:
         sizes: rows of each node.
-        later: for each node those that an elimination couples it to; those before ``last`` couple the others.
+        later: for each node the later ones to which an elimination couples it; nodes before ``last`` couple others.
         last: first of the nodes that are dissected.
     """
     count = len(sizes) - last
-    cliques = [[other - last for other in others if other >= last] for others in later[:last]]
+    cliques = [[other - last for other in neighbors if other >= last] for neighbors in later[:last]]
     member = np.array([node for clique in cliques for node in clique], dtype=np.int64)
     holder = np.repeat(np.arange(len(cliques)), [len(clique) for clique in cliques])
     within = sparse.csr_array((np.ones(len(member)), (member, holder)), shape=(count, len(cliques)))
@@ -67,7 +67,7 @@ NEAR, BETWEEN, FAR = range(3)
 
 
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
-    """NEAR, BETWEEN or FAR for each node of a connected graph; None: there is no short cut."""
+    """Side of each node (NEAR, BETWEEN or FAR) for the shortest cut of a connected graph; None: no short cut."""
     best, least = None, rows.sum() / 4.0
     for first, second in _ends(graph):
         order = np.argsort(first - second, kind="stable")
@@ -75,10 +75,10 @@ def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
         near, far = order[reached <= END * reached[-1]], order[reached > (1.0 - END) * reached[-1]]
         if not (len(near) and len(far)):
             continue
-        found = _sides(graph, rows, near, far)
-        length = rows[found == BETWEEN].sum()
+        sides = _sides(graph, rows, near, far)
+        length = rows[sides == BETWEEN].sum()
         if length < least:
-            best, least = found, length
+            best, least = sides, length
     return best
 
 
@@ -95,24 +95,24 @@ def _ends(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
 
 
 def _distances(graph: sparse.csr_array, start: int) -> IntArray:
-    """Steps to each node."""
+    """Number of edges from a start node to each node, shape (nodes,)."""
     order, before = csgraph.breadth_first_order(graph, start, directed=False)
-    found = [0] * len(order)
+    distances = [0] * len(order)
     for node, other in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
-        found[node] = found[other] + 1
-    return np.array(found, dtype=np.int64)
+        distances[node] = distances[other] + 1
+    return np.array(distances, dtype=np.int64)
 
 
 def _sides(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: IntArray) -> IntArray:
-    """The nodes with the fewest rows between two sets, and the sides of all others.
+    """Side of each node for the minimal cut between two sets, which has the fewest rows, shape (nodes,).
 
-    A node is a pipe from its entry k to its exit k + n, as wide as it has rows; edges of the graph are wide enough.
+    A node is an arc from its entry k to its exit k + n, whose capacity is its rows; edges have unlimited capacity.
     """
     count, (a, b) = len(rows), graph.nonzero()
     wide, begin, end = int(rows.sum()) + 1, 2 * count, 2 * count + 1
-    each = np.arange(count)
-    tails = np.concatenate([each, a + count, np.full(len(near), begin), far + count])
-    heads = np.concatenate([each + count, b, near, np.full(len(far), end)])
+    nodes = np.arange(count)
+    tails = np.concatenate([nodes, a + count, np.full(len(near), begin), far + count])
+    heads = np.concatenate([nodes + count, b, near, np.full(len(far), end)])
     widths = np.concatenate([rows, np.full(len(tails) - count, wide)]).astype(np.int32)
     pipes = sparse.csr_matrix((widths, (tails, heads)), shape=(2 * count + 2,) * 2)
     left = pipes - csgraph.maximum_flow(pipes, begin, end).flow
@@ -124,30 +124,30 @@ def _sides(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: IntArra
     return np.where(passed, NEAR, np.where(entry, BETWEEN, FAR))
 
 
-# Schedule of a block elimination: order, fill and places of the blocks. Numbers come in the kernels.
+# Schedule of a block elimination: order, fill and positions of the blocks. The kernels use it with numbers.
 #
 # Nodes that are eliminated one after the other are a group where they are coupled to nearly the same later nodes:
 # its block is dense, and products with it take blocks of many rows. Later nodes that a group is coupled to lie in
-# runs: what is side by side in a group of its own.
+# runs: neighbors in a group.
 
-LARGE_FILL = 48  # later rows that a node is coupled to, from which on order and groups are looked for
+LARGE_FILL = 48  # number of coupled later rows of a node above which orders and groups are optimized
 MOST_ROWS = 48  # of a group
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSchedule:
-    """A schedule for nodes 0 .. N - 1 with dense blocks in one flat array of ``length`` numbers.
+    """Schedule of an elimination of nodes 0 .. N - 1 with dense blocks in one flat array of ``length`` numbers.
 
     Attributes:
-        groups: nodes that are eliminated together, in the order of elimination.
+        groups: nodes that are eliminated as one block, in the order of elimination.
         size: rows of each node, shape (N,).
         row_start: first row of each node in a flat right-hand side, shape (N,).
         strides: from row to row in the block (node, node), shape (N,).
-        places: start of the block (row node, column node) of each node itself, and of pairs of nodes of which the
-            first to be eliminated is none that groups are made of; rows of these follow each other without gaps.
-        in_runs: whether runs of a group hold several nodes, shape (groups,). All blocks (group, run) are one then,
+        places: start of the diagonal block (node, node) of each node, and of the block (row node, column node) of
+            pairs whose first eliminated node cannot be in a group; rows of these are contiguous.
+        in_runs: whether runs of a group have several nodes, shape (groups,). All blocks (group, run) are one then,
             side by side, and all blocks (run, group) one below the other.
-        run_start: first run of each group, and how many runs there are, shape (groups + 1,).
+        run_start: first run of each group, and the number of runs, shape (groups + 1,).
         run_node: first node of each run, shape (runs,).
         run_size: rows of each run, shape (runs,).
         upper: starts of the blocks (group, run), shape (runs,).
@@ -173,7 +173,7 @@ class BlockSchedule:
 
     @property
     def rows(self) -> int:
-        """Of all nodes."""
+        """Number of rows of all nodes."""
         return int(self.size.sum())
 
 
@@ -181,42 +181,42 @@ def block_schedule(
     sizes: Sequence[int],
     edges: Iterable[tuple[int, int]],
     waits: Sequence[Iterable[int]],
-    own_lengths: Mapping[int, int],
+    diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """The schedule that eliminates in each turn the node whose neighbours have the fewest rows.
+    """Schedule that always eliminates the node whose neighbors have the fewest rows.
 
-    Where this fills much, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
-    those of nearly equal columns are eliminated in groups.
+    If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
+    nodes with nearly equal columns are eliminated in groups.
 
     Args:
         sizes: rows of each node.
         edges: pairs of coupled nodes.
-        waits: for each node those that have to be eliminated before it.
-        own_lengths: numbers in the block (node, node) of nodes where it is not dense.
-        last: nodes from this number on may be in groups; they are coupled to nothing but what they wait for. None:
+        waits: for each node those that must be eliminated before it.
+        diagonal_lengths: entries in the block (node, node) of nodes whose block is not dense.
+        last: nodes from this number on may be in groups; they are only coupled to nodes that they wait for. None:
             there are none.
     """
     sizes, edges, waits = list(sizes), list(edges), [list(before) for before in waits]
     last = len(sizes) if last is None else last
     order, later = elimination_order(sizes, edges, waits)
-    if max((_fill(sizes, others) for others in later[last:]), default=0) < LARGE_FILL:
-        return _placed(sizes, [(node,) for node in order], later, own_lengths, len(sizes))
+    if max((_fill(sizes, dissected_later) for dissected_later in later[last:]), default=0) < LARGE_FILL:
+        return _placed(sizes, [(node,) for node in order], later, diagonal_lengths, len(sizes))
     groups = _groups(sizes, order, later, last)
     dissected = separated(sizes, later, last)
     if any(dissected):
         more = [[*before, *after] for before, after in zip(waits, dissected, strict=True)]
-        order, others = elimination_order(sizes, edges, more)
-        found = _groups(sizes, order, others, last)
-        if _costs(sizes, found, others) < _costs(sizes, groups, later):
-            groups, later = found, others
-    return _placed(sizes, groups, later, own_lengths, last)
+        order, dissected_later = elimination_order(sizes, edges, more)
+        dissected_groups = _groups(sizes, order, dissected_later, last)
+        if _costs(sizes, dissected_groups, dissected_later) < _costs(sizes, groups, later):
+            groups, later = dissected_groups, dissected_later
+    return _placed(sizes, groups, later, diagonal_lengths, last)
 
 
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Nodes in the order of their elimination, and for each node those that it is coupled to and that follow."""
+    """Nodes in the order of their elimination, and for each node the later ones to which it is coupled."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -235,8 +235,8 @@ def elimination_order(
     queue = [(width[node], node) for node in range(count) if not waiting[node]]
     heapq.heapify(queue)
     while queue:
-        known, node = heapq.heappop(queue)
-        if not is_left[node] or known != width[node]:
+        old_width, node = heapq.heappop(queue)
+        if not is_left[node] or old_width != width[node]:
             continue
         is_left[node] = False
         order.append(node)
@@ -257,52 +257,53 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """The same elimination with each node soon after those that it waits for, so that numbers in use are near.
+    """Equivalent order in which each node follows soon after those that it waits for, so that memory access is
+    local.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
-    turn = {node: number for number, node in enumerate(order)}
+    position = {node: number for number, node in enumerate(order)}
     before: list[list[int]] = [[] for _ in order]
-    found: list[int] = []
+    result: list[int] = []
     stack: list[tuple[int, bool]] = []
     for node in order:
         if later[node]:
-            before[min(later[node], key=turn.__getitem__)].append(node)
+            before[min(later[node], key=position.__getitem__)].append(node)
         else:
             stack.append((node, False))
     while stack:
         node, is_ready = stack.pop()
         if is_ready:
-            found.append(node)
+            result.append(node)
         else:
             stack.append((node, True))
-            stack += [(each, False) for each in before[node]]
-    return found
+            stack += [(earlier, False) for earlier in before[node]]
+    return result
 
 
 def _groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Nodes of each group in the order of their elimination; later nodes of the last are those of the group.
+    """Nodes of each group in the order of their elimination; later nodes of the last one are those of the group.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
-    turn = {node: number for number, node in enumerate(order)}
+    position = {node: number for number, node in enumerate(order)}
     fill = [_fill(sizes, others) for others in later]
     groups: dict[int, tuple[int, ...]] = {}  # by their last nodes
     rows: dict[int, int] = {}
     joining: dict[int, list[int]] = {}
     for node in order:
-        own: tuple[int, ...] = (node,)
+        members: tuple[int, ...] = (node,)
         count = sizes[node]
-        for group in sorted(joining.pop(node, ()), key=lambda each: -fill[each]):
-            together = rows[group] + count
-            apart = _cost(rows[group], fill[group]) + _cost(count, fill[node])
-            if together <= MOST_ROWS and _cost(together, fill[node]) < apart:
-                own, count = groups.pop(group) + own, together
-        groups[node], rows[node] = own, count
+        for group in sorted(joining.pop(node, ()), key=lambda last_node: -fill[last_node]):
+            joint_rows = rows[group] + count
+            separate_cost = _cost(rows[group], fill[group]) + _cost(count, fill[node])
+            if joint_rows <= MOST_ROWS and _cost(joint_rows, fill[node]) < separate_cost:
+                members, count = groups.pop(group) + members, joint_rows
+        groups[node], rows[node] = members, count
         if node >= last and later[node]:
-            follower = min(later[node], key=turn.__getitem__)
+            follower = min(later[node], key=position.__getitem__)
             if follower >= last:
                 joining.setdefault(follower, []).append(node)
     return list(groups.values())
@@ -313,12 +314,12 @@ def _fill(sizes: Sequence[int], nodes: Iterable[int]) -> int:
 
 
 def _costs(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
-    """Of a whole elimination [ns]."""
-    return sum(_cost(_fill(sizes, own), _fill(sizes, later[own[-1]])) for own in groups)
+    """Estimated time of a whole elimination [ns]."""
+    return sum(_cost(_fill(sizes, nodes), _fill(sizes, later[nodes[-1]])) for nodes in groups)
 
 
 def _cost(rows: int, fill: int) -> float:
-    """Time to eliminate so many rows that are coupled to ``fill`` later ones [ns], roughly."""
+    """Estimated time to eliminate a number of rows that are coupled to ``fill`` later ones [ns]."""
     product = (0.1 * rows + 0.4) * fill**2  # all numbers of the later blocks are read and written
     return 0.25 * rows**3 + 0.2 * rows**2 * fill + product + 100.0
 
@@ -327,27 +328,27 @@ def _placed(
     sizes: list[int],
     groups: list[tuple[int, ...]],
     later: list[tuple[int, ...]],
-    own_lengths: Mapping[int, int],
+    diagonal_lengths: Mapping[int, int],
     last: int,
 ) -> BlockSchedule:
-    """Blocks of a group lie together, groups in the order of their elimination.
+    """Schedule in which blocks of a group are contiguous, and groups are in the order of their elimination.
 
-    Where a node is none that groups are made of, others write into its blocks: they are of single nodes. So are
-    those of all groups that are eliminated before and coupled to it, since their products go there. Of other groups
-    the rows of all blocks above follow each other in one.
+    Nodes that cannot be in groups have blocks of single nodes, since others write into them. So have all groups
+    that are eliminated before and coupled to them, since their products are written there. In other groups the rows
+    of all blocks above are contiguous.
     """
     size = np.array(sizes, dtype=np.int64)
     group_of, inside, strides = [0] * len(sizes), [0] * len(sizes), list(sizes)
-    for number, own in enumerate(groups):
-        count = sum(sizes[node] for node in own)
+    for number, members in enumerate(groups):
+        count = sum(sizes[node] for node in members)
         row = 0
-        for node in own:
+        for node in members:
             group_of[node], inside[node], strides[node] = number, row, count
             row += sizes[node]
     row_start = np.cumsum(size) - size
     if len(groups) < len(sizes):
-        moved = np.array([node for own in groups for node in own if node >= last], dtype=np.int64)
-        row_start[moved] = row_start[last] + np.cumsum(size[moved]) - size[moved]
+        grouped = np.array([node for members in groups for node in members if node >= last], dtype=np.int64)
+        row_start[grouped] = row_start[last] + np.cumsum(size[grouped]) - size[grouped]
     in_runs = [False] * len(groups)
     for number in range(len(groups) - 1, -1, -1):
         top = groups[number][-1]
@@ -356,11 +357,11 @@ def _placed(
     length, run_start = 0, [0]
     runs: list[tuple[int, int, int, int]] = []
     parts: list[tuple[int, int, int, int, int]] = []  # of runs: group, node, its places, stride above
-    for number, own in enumerate(groups):
-        top, count = own[-1], strides[own[-1]]
-        for node in own:
+    for number, members in enumerate(groups):
+        top, count = members[-1], strides[members[-1]]
+        for node in members:
             places[node, node] = length + inside[node] * (count + 1)
-        length += own_lengths.get(top, count * count)
+        length += diagonal_lengths.get(top, count * count)
         fill, reached = _fill(sizes, later[top]), 0
         begin, below = length, length + count * fill
         for run in _runs(later[top], sizes, group_of, inside, in_runs[number]):
@@ -403,60 +404,60 @@ def _placed(
 def _runs(
     nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
-    """Nodes that are side by side in a group; or each node alone."""
+    """Nodes that are neighbors in a group; or single nodes."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
-    found: list[list[int]] = []
+    runs: list[list[int]] = []
     end = (-1, 0)
-    for node in sorted(nodes, key=lambda each: (group_of[each], inside[each])):
+    for node in sorted(nodes, key=lambda node: (group_of[node], inside[node])):
         begin = group_of[node], inside[node]
         if begin == end:
-            found[-1].append(node)
+            runs[-1].append(node)
         else:
-            found.append([node])
+            runs.append([node])
         end = begin[0], begin[1] + sizes[node]
-    return found
+    return runs
 
 
 def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Places and strides of the blocks (run i, run j) of each group.
+    """Positions and strides of the blocks (run i, run j) of each group, shape (pairs, 2).
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.
-        nodes: of each node its group, first row in it, stride and place of its own block, shape (4, N).
-        parts: of each node of each run the group that is coupled to it, the node, the first numbers of its blocks
-            above and below, the stride above, shape (5, parts).
+        nodes: group of each node, first row in it, stride and position of its diagonal block, shape (4, N).
+        parts: for each node of each run the group that is coupled to it, the node, the starts of its blocks above
+            and below, the stride above, shape (5, parts).
     """
     counts = np.diff(run_start)
-    each = np.repeat(counts, counts)  # of each run how many its group has
-    first = np.repeat(np.arange(len(run_node)), each)
-    second = np.arange(len(first)) - np.repeat(np.cumsum(each) - each, each) + run_start[:-1].repeat(counts**2)
+    sizes = np.repeat(counts, counts)  # number of runs in the group of each run
+    first = np.repeat(np.arange(len(run_node)), sizes)
+    second = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + run_start[:-1].repeat(counts**2)
     a, b = run_node[first], run_node[second]
-    group, inside, stride, own = nodes
-    found = np.stack([own[a] + inside[b] - inside[a], stride[a]], axis=1)  # in one group
+    group, inside, stride, diagonal = nodes
+    result = np.stack([diagonal[a] + inside[b] - inside[a], stride[a]], axis=1)  # in one group
     count = nodes.shape[1]
     key = parts[0] * count + parts[1]
     by_key = np.argsort(key)
     above, below = group[a] < group[b], group[a] > group[b]
     place = by_key[np.searchsorted(key, group[a[above]] * count + b[above], sorter=by_key)]
-    found[above] = np.stack([parts[2, place] + inside[a[above]] * parts[4, place], parts[4, place]], axis=1)
+    result[above] = np.stack([parts[2, place] + inside[a[above]] * parts[4, place], parts[4, place]], axis=1)
     place = by_key[np.searchsorted(key, group[b[below]] * count + a[below], sorter=by_key)]
-    found[below] = np.stack([parts[3, place] + inside[b[below]], stride[b[below]]], axis=1)
-    return found
+    result[below] = np.stack([parts[3, place] + inside[b[below]], stride[b[below]]], axis=1)
+    return result
 
 
 # Nodes of a mesh in clusters that are eliminated one after the other, by nested dissection.
 #
-# The mesh is halved across its longest direction by the nodes that touch the other half, and its halves again; what
-# separates them is eliminated after them. Separators and what is left lie in clusters of a few nodes, whose blocks
-# are dense: so that products take blocks, not numbers (George, 1973).
+# The mesh is halved across its longest direction by the nodes that are adjacent to the other half, recursively; the
+# separator is eliminated after both halves. Separators and the smallest parts are clusters of a few nodes, whose
+# blocks are dense, so that products are those of blocks (George, 1973).
 
-LEAST = 16  # nodes that are not halved any more
+LEAST = 16  # number of nodes that are not halved any more
 MOST = 16  # nodes of a cluster
 
 
 def clusters(cells: IntArray, places: Array) -> list[IntArray]:
-    """Numbers of the nodes of each cluster, in an order of elimination.
+    """Indices of the nodes of each cluster, in an order of elimination.
 
     Args:
         cells: nodes of each element, shape (e, k).
@@ -470,16 +471,16 @@ def clusters(cells: IntArray, places: Array) -> list[IntArray]:
 
 
 def _parts(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
-    """Of some nodes; ``touching``: which elements each is in."""
+    """Clusters of some nodes; ``touching`` has the elements of each node."""
     if len(nodes) <= LEAST:
         return [nodes] if len(nodes) else []
-    own = places[nodes]
-    along = own[:, int(np.ptp(own, axis=0).argmax())]
+    positions = places[nodes]
+    along = positions[:, int(np.ptp(positions, axis=0).argmax())]
     is_upper = along > np.median(along)
     if not is_upper.any():
         is_upper = along >= np.median(along)
     if is_upper.all():
-        return _cut(nodes, own)
+        return _cut(nodes, positions)
     elements = touching[nodes]
     reached = elements[is_upper].sum(axis=0) > 0
     is_separator = ~is_upper & (elements @ reached.astype(np.float64) > 0)
@@ -493,7 +494,7 @@ def _parts(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list
 
 
 def _cut(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Nodes in clusters of neighbours, halved across their longest direction until they are small."""
+    """Clusters of neighboring nodes, halved across their longest direction until they are small."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
     order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")

@@ -1,4 +1,4 @@
-"""Fields of descriptions by types that say what users may give and what is kept: ``mass: Positive``."""
+"""Types of dataclass fields with checks that convert or refuse user input: ``mass: Positive``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -25,7 +25,7 @@ from phlexible.algebra.arrays import (
 )
 
 Check = Callable[[str, Any], Any]
-"""Makes of the name of a field and of what a user gave what the field holds, or refuses it."""
+"""Function of the name of a field and a user's value that returns the converted value, or refuses it."""
 
 Positive = Annotated[float, positive]
 NonNegative = Annotated[float, non_negative]
@@ -41,35 +41,35 @@ Times = Annotated[Sequence[float], times]
 
 
 def option_of(options: type[Enum]) -> Check:
-    """The check of a field that holds a member of an enumeration."""
+    """Check of a field that is a member of an enumeration."""
     return lambda name, value: option(name, value, options)
 
 
 def convert_fields(record: Any) -> None:
-    """Makes of the fields of a frozen dataclass what their types say, in ``__post_init__``.
+    """Convert the fields of a frozen dataclass as their types prescribe, in ``__post_init__``.
 
-    A field of type ``Annotated[..., check]`` gets ``check(name, value)``; None stays where its type allows it.
+    A field of type ``Annotated[..., check]`` gets ``check(name, value)``; None is allowed if the type allows it.
 
     Raises:
-        ParameterError: names the first field that cannot hold its value.
+        ParameterError: a field has a wrong value; the message names the first one.
     """
-    held = vars(record)
+    values = vars(record)
     for name, check, allows_none in _checks(record.__class__):
-        if held[name] is not None or not allows_none:
-            held[name] = check(name, held[name])
+        if values[name] is not None or not allows_none:
+            values[name] = check(name, values[name])
 
 
 def set_fields(record: object, **values: object) -> None:
-    """Sets fields of a frozen dataclass while it is made, which follow from several others."""
+    """Set fields of a frozen dataclass during its construction that depend on several others."""
     vars(record).update(values)
 
 
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
-    """Fields with a check, and whether None is no value to be checked."""
-    found = []
-    for each in fields(kind):
-        types = get_args(each.type) if get_origin(each.type) in (Union, UnionType) else (each.type,)
+    """Fields with a check, and whether None is allowed without a check."""
+    result = []
+    for entry in fields(kind):
+        types = get_args(entry.type) if get_origin(entry.type) in (Union, UnionType) else (entry.type,)
         checks = [part.__metadata__[0] for part in types if get_origin(part) is Annotated]
-        found += [(each.name, check, NoneType in types) for check in checks if each.init]
-    return tuple(found)
+        result += [(entry.name, check, NoneType in types) for check in checks if entry.init]
+    return tuple(result)

@@ -1,7 +1,7 @@
-"""Numbers found one after the other, sums of products and functions of others, as NumPy's arithmetic makes them.
+"""Tape of NumPy arithmetic: sums of products and functions of earlier numbers.
 
-A formula in NumPy is followed with arrays of ``TapeNumber`` (dtype object): what it computes is written to a tape,
-which compiled code evaluates for other numbers.
+A formula in NumPy is evaluated with arrays of ``TapeNumber`` (dtype object), which record its operations on a tape;
+compiled code evaluates the tape for other numbers.
 """
 
 import math
@@ -16,13 +16,14 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 
 Term = tuple[float, tuple[int, ...]]
-"""A weight and the places of the numbers that are multiplied by it.
+"""A weight and the indices of the numbers that are multiplied by it.
 
-A place from 0 on is one of what is measured, from ``FIRST`` on one of the tape; -1 - k is number k of the state.
+An index from 0 on is that of a measured number, from ``FIRST`` on that of a tape entry; -1 - k is number k of the
+state.
 """
 
 FIRST = 2**32
-"""Place of the first number of the tape; how much is measured before it is not known yet."""
+"""Index of the first entry of the tape; the number of measured values before it is not known in advance."""
 
 
 class TapeOperation(Enum):
@@ -52,13 +53,13 @@ QUATERNION = tuple(TapeOperation(TapeOperation.QUATERNION_X.value + k) for k in 
 
 @dataclass(frozen=True)
 class TapeEntry:
-    """One number of the tape.
+    """An entry of the tape, which results in one number.
 
     Attributes:
-        kind: how it is found.
+        kind: operation.
         terms: of a sum.
-        constant: of it.
-        of: places that another kind takes.
+        constant: of a sum.
+        of: indices of the arguments of another operation.
     """
 
     kind: TapeOperation
@@ -68,7 +69,7 @@ class TapeEntry:
 
     @property
     def places(self) -> set[int]:
-        """Places of the entries of the tape that it takes."""
+        """Indices of the tape entries that the operation uses."""
         taken = {place for _, places in self.terms for place in places if place >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
@@ -76,54 +77,54 @@ class TapeEntry:
 
     @property
     def is_known(self) -> bool:
-        """Whether no number of it is NaN, which stands for what is not measured."""
+        """Whether no number of the entry is NaN, which marks values that are not measured."""
         return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
 
     def moved(self, places: dict[int, int]) -> "TapeEntry":
-        """The entry where those of the tape have other places."""
+        """Entry with other indices of the tape entries."""
         terms = tuple((weight, tuple(places.get(k, k) for k in factors)) for weight, factors in self.terms)
         return TapeEntry(self.kind, terms, self.constant, tuple(places.get(k, k) for k in self.of))
 
 
 class NumberTape:
-    """Collects the entries of several outputs, one after the other."""
+    """A tape that collects the entries of several outputs."""
 
     def __init__(self) -> None:
         self.entries: list[TapeEntry] = []
         self._open: list[TapeEntry] = []
-        self._known = dict[TapeEntry, int]()
+        self._indices = dict[TapeEntry, int]()
 
     def number(self, place: int) -> "TapeNumber":
-        """A number that is measured or of the state."""
+        """A number with an index, measured, of the state, or of the tape."""
         return TapeNumber(self, {(place,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
-        """Begin and end of the entries that values need, which stand last, in their order."""
-        own = [self.entry(self.sum_of(value)) for value in values]
-        needed = self._needed(own)
+        """Append the entries that values need, with those of the values last; return their begin and end."""
+        indices = [self.entry(self.sum_of(value)) for value in values]
+        needed = self._needed(indices)
         begin, places = len(self.entries), dict[int, int]()
         for place in sorted(needed):
             places[place] = FIRST + len(self.entries)
             self.entries.append(self._open[place - FIRST].moved(places))
-        last = [places[place] for place in own]
-        if last != list(range(FIRST + len(self.entries) - len(own), FIRST + len(self.entries))):
+        last = [places[place] for place in indices]
+        if last != list(range(FIRST + len(self.entries) - len(indices), FIRST + len(self.entries))):
             self.entries += [TapeEntry(TapeOperation.SUM, ((1.0, (place,)),)) for place in last]
         self._open.clear()
-        self._known.clear()
+        self._indices.clear()
         return begin, len(self.entries)
 
     def check(self, values: Sequence[object]) -> None:
-        """Refuses values that are not measured.
+        """Refuse values that depend on quantities that are not measured.
 
         Raises:
             TypeError: a value is a function of time, or of something else that is not measured.
         """
         needed = self._needed([self.entry(self.sum_of(value)) for value in values])
         if not all(self._open[place - FIRST].is_known for place in needed):
-            raise TypeError("it takes a function of time, or a force of joints that hold a motion twice")
+            raise TypeError("it needs a function of time, or a force of redundant joints")
 
     def _needed(self, places: Sequence[int]) -> set[int]:
-        """Places of open entries and of all that these take."""
+        """Indices of open entries and of all entries that they use."""
         needed, waiting = set[int](), list(places)
         while waiting:
             place = waiting.pop()
@@ -133,31 +134,31 @@ class NumberTape:
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
-        """Place of an entry."""
-        if entry not in self._known:
-            self._known[entry] = FIRST + len(self._open)
+        """Index of an entry, which is added if it is new."""
+        if entry not in self._indices:
+            self._indices[entry] = FIRST + len(self._open)
             self._open.append(entry)
-        return self._known[entry]
+        return self._indices[entry]
 
     def function(self, kind: TapeOperation, *values: object) -> "TapeNumber":
-        """A function of numbers."""
+        """Result of an operation on numbers."""
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.place, values)))))
 
     def place(self, value: object) -> int:
-        """Place of a number, on the tape if it is a sum."""
-        own = self.sum_of(value)
-        if not own.constant and len(own.terms) == 1 and own.terms[0][0] == 1.0 and len(own.terms[0][1]) == 1:
-            return own.terms[0][1][0]
-        return self.entry(own)
+        """Index of a number, which is added to the tape if it is a sum."""
+        sum_ = self.sum_of(value)
+        if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
+            return sum_.terms[0][1][0]
+        return self.entry(sum_)
 
     def row(self, values: Sequence[object]) -> int:
-        """Place of the first of numbers that stand one after the other."""
+        """Index of the first of several numbers that are stored contiguously."""
         entries = [self.sum_of(value) for value in values]
         self._open += entries
         return FIRST + len(self._open) - len(entries)
 
     def sum_of(self, value: object) -> TapeEntry:
-        """A number as an entry."""
+        """Number as an entry of kind SUM."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, places) for places, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -165,13 +166,13 @@ class NumberTape:
 
 
 class TapeNumber:
-    """constant + sum of weights times products of numbers of a tape, in arrays of NumPy.
+    """Number of a tape: constant + sum of weights times products of other numbers, for arrays of NumPy.
 
-    Comparisons raise, since which of two numbers is greater is not known when the tape is written.
+    Comparisons raise errors, since values are not known when the tape is written.
 
     Args:
-        tape: that other operations are written to.
-        terms: weights by the places of the factors.
+        tape: on which operations are recorded.
+        terms: weights by the indices of the factors.
         constant: added to them.
     """
 
@@ -180,9 +181,9 @@ class TapeNumber:
     def __init__(self, tape: NumberTape, terms: dict[tuple[int, ...], float], constant: float = 0.0) -> None:
         self.tape, self.terms, self.constant = tape, terms, constant
 
-    def function(self, kind: TapeOperation, *others: object) -> "TapeNumber":
-        """A function of the number and others."""
-        return self.tape.function(kind, self, *others)
+    def function(self, kind: TapeOperation, *arguments: object) -> "TapeNumber":
+        """Result of an operation on the number and others."""
+        return self.tape.function(kind, self, *arguments)
 
     def _scaled(self, factor: float) -> "TapeNumber | float":
         if factor == 0.0:
@@ -217,7 +218,7 @@ class TapeNumber:
         if not isinstance(other, TapeNumber):
             return self._scaled(float(other))
         first, second = (
-            each if each.is_product else self.tape.number(self.tape.place(each)) for each in (self, other)
+            factor if factor.is_product else self.tape.number(self.tape.place(factor)) for factor in (self, other)
         )
         ((one, weight),), ((two, factor),) = first.terms.items(), second.terms.items()
         return TapeNumber(self.tape, {tuple(sorted(one + two)): weight * factor})
@@ -226,7 +227,7 @@ class TapeNumber:
 
     @property
     def is_product(self) -> bool:
-        """Whether it is one weight times a product."""
+        """Whether the number is one weight times a product."""
         return len(self.terms) == 1 and not self.constant
 
     def __truediv__(self, other: Any) -> Any:
@@ -246,7 +247,7 @@ class TapeNumber:
         return self.function(TapeOperation.SIDE, self)
 
     def __bool__(self) -> bool:
-        return True  # it may be something
+        return True  # it may be different from zero
 
     def __float__(self) -> float:
         raise TypeError("a function of Python needs the value of a number")
@@ -257,33 +258,33 @@ class TapeNumber:
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
     __hash__ = object.__hash__
 
-    # What functions of NumPy call.
+    # Methods that functions of NumPy call.
 
     def sqrt(self) -> "TapeNumber":
-        """Square root."""
+        """Square root of the number."""
         return self.function(TapeOperation.ROOT)
 
     def hypot(self, other: Any) -> "TapeNumber":
-        """Length of two components."""
+        """Length of a vector of two components."""
         return (self * self + other * other).sqrt()  # type: ignore[no-any-return]
 
     def arctan2(self, other: Any) -> Any:
-        """Angle of the sine and the cosine times a length."""
+        """Angle whose sine and cosine are proportional to two numbers [rad]."""
         return 0.5 * self.function(TapeOperation.ANGLE, other)
 
 
-# Functions that NumPy has not, of arrays of floats or of numbers of a tape.
+# Functions that NumPy does not have, of arrays of floats or of tape numbers.
 
 ArrayFunction: TypeAlias = Callable[..., Array]
 
 
 def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
-    """The function is an operation of tapes."""
+    """Decorator that records a function as an operation of tapes."""
 
     def decorated(function: ArrayFunction) -> ArrayFunction:
         def one(*values: object) -> object:
-            own = next((value for value in values if isinstance(value, TapeNumber)), None)
-            return function(*values) if own is None else own.tape.function(kind, *values)
+            taped = next((value for value in values if isinstance(value, TapeNumber)), None)
+            return function(*values) if taped is None else taped.tape.function(kind, *values)
 
         @wraps(function)
         def evaluated(*arrays: Array) -> Array:
@@ -298,32 +299,32 @@ def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
 
 @_taped(TapeOperation.SINE)
 def sine_quotient(square: Array) -> Array:
-    """sin t / t of t^2."""
+    """Function sin t / t of t^2, of the shape of ``square``."""
     return np.sinc(np.sqrt(square) / np.pi)
 
 
 @_taped(TapeOperation.VERSINE)
 def versine_quotient(square: Array) -> Array:
-    """(1 - cos t) / t^2 of t^2."""
+    """Function (1 - cos t) / t^2 of t^2, of the shape of ``square``."""
     half: Array = np.sinc(np.sqrt(square) / (2 * np.pi))
     return half**2 / 2
 
 
 @_taped(TapeOperation.REST)
 def sine_rest_quotient(square: Array) -> Array:
-    """(t - sin t) / t^3 of t^2."""
+    """Function (t - sin t) / t^3 of t^2, of the shape of ``square``."""
     size = np.where(square > 1e-4, np.sqrt(square), 1.0)
     return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
 
 
 @_taped(TapeOperation.SIDE)
 def with_sign_of(x: Array, y: Array) -> Array:
-    """x where y is not negative, else -x."""
+    """Values x where y is not negative, else -x."""
     return np.where(y < 0.0, -x, x)
 
 
 def exceeds(x: Array, level: float) -> Array:
-    """1 where x is greater than a level, else 0."""
+    """Indicator, 1 where x is greater than a level, else 0."""
     return np.asarray(0.5 - 0.5 * with_sign_of(1.0, level - x))
 
 

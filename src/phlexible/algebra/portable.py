@@ -1,4 +1,4 @@
-"""Users' functions in pickles: by name where that finds them again, otherwise by their code (cloudpickle)."""
+"""User functions in pickles, by name if that finds them again, otherwise by their code (cloudpickle)."""
 
 import pickle
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from phlexible.errors import ModelError
 
 @dataclass(frozen=True)
 class ByCode:
-    """A function as bytes."""
+    """A user function as bytes of cloudpickle."""
 
     code: bytes
 
 
 class Portable:
-    """A mix-in for what holds functions of users: they travel to other processes with it, also lambdas."""
+    """Mix-in for objects with user functions, also lambdas, that are sent to other processes."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: packed(value, name, self) for name, value in self.__dict__.items()}
@@ -28,15 +28,15 @@ class Portable:
 
 
 def packed(value: Any, name: str, owner: object) -> Any:
-    """A function that cannot be found by its name as ``ByCode``; anything else as it is.
+    """A function that cannot be found by its name as ``ByCode``; other values are returned as they are.
 
     Args:
         value: of an attribute.
         name: of that attribute, for messages.
-        owner: what has it.
+        owner: object with the attribute.
 
     Raises:
-        ModelError: a function holds something that cannot be sent; names it and says what to do.
+        ModelError: a function contains something that cannot be sent.
     """
     if not isinstance(value, FunctionType | MethodType | partial):
         return value
@@ -44,7 +44,7 @@ def packed(value: Any, name: str, owner: object) -> Any:
         if getattr(value, "__module__", None) != "__main__":  # of another program there
             pickle.dumps(value)
             return value
-    except Exception:  # whatever objects say that cannot be pickled
+    except Exception:  # objects that cannot be pickled raise errors of any kind
         pass
     from cloudpickle import dumps  # here: few programs need it
 
@@ -52,11 +52,11 @@ def packed(value: Any, name: str, owner: object) -> Any:
         return ByCode(dumps(value))
     except Exception as error:
         raise ModelError(
-            f"{name} of {type(owner).__name__} {owner} cannot be sent to another process: {error}; let the function"
-            " hold numbers and arrays only (no open files, locks or generators), or make it one of a module"
+            f"{name} of {type(owner).__name__} {owner} cannot be sent to another process: {error}; the function"
+            " may only contain numbers and arrays (no open files, locks or generators), or must be in a module"
         ) from error
 
 
 def unpacked(value: Any) -> Any:
-    """The value that ``packed`` was given."""
+    """Value that ``packed`` was called with."""
     return pickle.loads(value.code) if isinstance(value, ByCode) else value

@@ -1,4 +1,4 @@
-"""Rotations as 3x3 matrices (body to world), from what users write, and cross products as matrices."""
+"""Rotations as 3x3 matrices (body to world) from user input, and cross products as matrices."""
 
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 
@@ -19,14 +19,14 @@ ORTHOGONALITY = 1e-9
 EXPECTED = "a SciPy Rotation, a 3x3 matrix or an angle"
 
 
-def turn_about_z(angle: float) -> Array:
-    """The rotation by an angle [rad] about z, shape (3, 3)."""
+def rotation_about_z(angle: float) -> Array:
+    """Rotation matrix of an angle [rad] about z, shape (3, 3)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def turns_about_z(angles: Array) -> Array:
-    """The rotations by angles (k,) [rad] about z, shape (k, 3, 3)."""
+def rotations_about_z(angles: Array) -> Array:
+    """Rotation matrices of angles (k,) [rad] about z, shape (k, 3, 3)."""
     result = np.zeros((len(angles), 3, 3))
     result[:, 0, 0] = result[:, 1, 1] = np.cos(angles)
     result[:, 1, 0] = np.sin(angles)
@@ -36,7 +36,7 @@ def turns_about_z(angles: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a x b of vectors (..., 3), in a tenth of the time that ``numpy.cross`` takes for few."""
+    """Cross products a x b of vectors (..., 3), ten times faster than ``numpy.cross`` for few vectors."""
     if a.shape == b.shape == (3,):
         (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
         return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)
@@ -49,7 +49,9 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def rotation_vector_matrices(vectors: Array) -> Array:
-    """exp([theta]) of rotation vectors (k, 3): (1 - b t^2) I + a [theta] + b theta theta^T, shape (k, 3, 3)."""
+    """Rotation matrices exp([theta]) of vectors (k, 3), shape (k, 3, 3). They are (1 - b t^2) I + a [theta] + b
+    theta theta^T.
+    """
     square = (vectors * vectors).sum(axis=1)
     a, b = sine_quotient(square)[:, None] * vectors, versine_quotient(square)
     result = b[:, None, None] * vectors[:, :, None] * vectors[:, None]
@@ -61,14 +63,14 @@ def rotation_vector_matrices(vectors: Array) -> Array:
 
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
-    """Whether a value is a SciPy Rotation, told by its method (SciPy is slow to import)."""
+    """Whether a value is a SciPy Rotation, recognized by its method (SciPy is slow to import)."""
     return callable(getattr(value, "as_matrix", None)) and not isinstance(value, type)
 
 
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
-    """The rotation as an orthogonal matrix, shape (3, 3); None is the identity.
+    """Rotation as an orthogonal matrix, shape (3, 3); None is the identity.
 
-    An angle about z is taken in the plane (dimension 2) only; in space it would be a guess.
+    An angle is accepted in the plane (dimension 2) only; in space its axis would be a guess.
 
     Raises:
         ParameterError: not one proper rotation to 1e-9, or one that leaves the plane.
@@ -79,14 +81,14 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
     if not np.isfinite(matrix).all():
         raise ParameterError(f"{name} must be finite, got {value!r}")
     if dimension == 1 and not np.array_equal(matrix, np.eye(3)):
-        raise ParameterError(f"{name} must be left out: nothing turns on a line (dimension=1), got {value!r}")
+        raise ParameterError(f"{name} must be left out: nothing rotates on a line (dimension=1), got {value!r}")
     if matrix.ndim == 0:
         if dimension != 2:
             raise ParameterError(
                 f"{name} in space must be a SciPy Rotation or a 3x3 matrix, got the angle {value!r};"
                 ' write Rotation.from_euler("z", angle)'
             )
-        return turn_about_z(float(matrix))
+        return rotation_about_z(float(matrix))
     nearest = nearest_rotation(matrix, name)
     if dimension == 2:
         return _in_plane(nearest, name)
@@ -94,22 +96,22 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
 
 
 def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
-    """The orthogonal matrix nearest to one that is orthogonal to 1e-9, shape (3, 3).
+    """Orthogonal matrix nearest to one that is orthogonal to 1e-9, shape (3, 3).
 
     Raises:
         ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.
     """
     if matrix.shape != (3, 3):
-        words = {
+        hints = {
             (3,): "; write Rotation.from_rotvec(...) of SciPy",
             (4,): "; write Rotation.from_quat(...) of SciPy",
         }
         raise ParameterError(
-            f"{name} must be one rotation of shape (3, 3), got shape {matrix.shape}{words.get(matrix.shape, '')}"
+            f"{name} must be one rotation of shape (3, 3), got shape {matrix.shape}{hints.get(matrix.shape, '')}"
         )
     error = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
     if not error <= ORTHOGONALITY:
-        raise ParameterError(f"{name} must be orthogonal, but R^T R misses the identity by {error:.3g}")
+        raise ParameterError(f"{name} must be orthogonal, but R^T R differs from the identity by {error:.3g}")
     if np.linalg.det(matrix) < 0:
         raise ParameterError(f"{name} must have determinant 1, got a reflection (determinant -1)")
     left, _, right = np.linalg.svd(matrix)
@@ -118,12 +120,12 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
 
 def _in_plane(matrix: Array, name: str) -> Array:
     if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
-        raise ParameterError(f"{name} must turn about z in a planar model, got\n{matrix}")
-    return turn_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
+        raise ParameterError(f"{name} must rotate about z in a planar model, got\n{matrix}")
+    return rotation_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
 
 
 def cross_matrix(vectors: Array) -> Array:
-    """[a] with [a] b = a x b, from vectors a of shape (..., 3); shape (..., 3, 3)."""
+    """Matrices [a] with [a] b = a x b, from vectors a of shape (..., 3), shape (..., 3, 3)."""
     result = np.zeros((*vectors.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         result[..., j, i] = vectors[..., k]

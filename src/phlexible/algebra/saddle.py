@@ -1,4 +1,4 @@
-"""Saddle points: unknowns under constraints and their multipliers, scaled, relaxed and refined."""
+"""Solution of saddle-point systems: unknowns under constraints with multipliers, scaled, relaxed and refined."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,23 +9,23 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import Matrix, block_array, diagonal_solver, solver
 
-# ``K x + G^T y = f`` and ``G x - D y = g``, factored once for many right sides.
+# ``K x + G^T y = f`` and ``G x - D y = g``, factored once for many right-hand sides.
 
 
 class SaddlePoint:
-    """x and y for many f and g.
+    """Factored saddle-point system, with solutions x and y for many f and g.
 
     Args:
         matrix: K, shape (n, n), real or complex.
         rows: G, shape (rows, n), of full rank unless there is a relaxation.
         compliance: the diagonal of D, shape (rows,); None: zero.
         scale: sizes of the unknowns, for example ``natural_scale(M)``, shape (n,); rows then have the size of the
-            largest entry of K. None: everything is taken as it is.
-        relaxation: of the scaled rows, which may repeat each other then; the solution is refined against the exact
-            ones. Where they contradict each other it leaves a residual.
+            largest entry of K. None: no scaling.
+        relaxation: of the scaled rows, which may then be linearly dependent; the solution is refined with the exact
+            rows. Contradictory rows leave a residual.
 
     Raises:
-        SingularMatrixError: matrices are sparse, and the whole is exactly singular.
+        SingularMatrixError: matrices are sparse, and the system is exactly singular.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class SaddlePoint:
             rows = _scaled(self._row_scale, rows, scale)
         is_array = isinstance(matrix, np.ndarray) and isinstance(rows, np.ndarray)
         soft = np.zeros(count) if compliance is None else self._row_scale**2 * compliance
-        self._exact = _whole(matrix, rows, soft)
+        self._exact = _system(matrix, rows, soft)
         self._refinements = REFINEMENTS if relaxation else 0
         # an inverse is as good as the refinement needs, and its products are faster than solutions
         if relaxation and is_array:
@@ -53,11 +53,13 @@ class SaddlePoint:
             relaxed.reshape(-1)[len(matrix) * (len(relaxed) + 1) :: len(relaxed) + 1] -= relaxation
             self._solve: Callable[[Array], Array] = np.linalg.inv(relaxed).__matmul__
         else:
-            whole = _whole(matrix, rows, soft + relaxation) if relaxation else self._exact
+            whole = _system(matrix, rows, soft + relaxation) if relaxation else self._exact
             self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
-        """x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None: zero."""
+        """Solutions x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None:
+        zero.
+        """
         above = (self._scale * forces.T).T
         if values is None:
             below = np.zeros((len(self._row_scale), *forces.shape[1:]))
@@ -77,7 +79,7 @@ def _scaled(left: Array, matrix: Matrix, right: Array) -> Matrix:
     return sparse.csr_array(sparse.diags_array(left) @ matrix @ sparse.diags_array(right))
 
 
-def _whole(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
+def _system(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
     if not rows.shape[0]:
         return matrix
     soft = None
@@ -87,22 +89,22 @@ def _whole(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
 
 
 def natural_scale(mass: Matrix) -> Array:
-    """``1 / sqrt(diag M)``, shape (n,)."""
+    """Scale ``1 / sqrt(diag M)`` of unknowns, shape (n,)."""
     return np.asarray(1 / np.sqrt(mass.diagonal()))
 
 
-# The nearest point of a linear set, also where some of its equations repeat others.
+# The nearest point of a linear set, also with linearly dependent equations.
 
 RELAXATION = 1e-9
 REFINEMENTS = 7
-MISSED = 1e-12
+RESIDUAL = 1e-12
 """Residual above which a solution is corrected, relative to the sum of the terms of its equation."""
 NEGLIGIBLE = 1e-10
 """Size up to which entries are round-off, relative to the largest entry of their row."""
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
-    """Finds x of least ``x.metric.x / 2 - f.x`` with ``matrix @ x = g``; equations may repeat each other.
+    """System of x with least ``x.metric.x / 2 - f.x`` and ``matrix @ x = g``; rows may be linearly dependent.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -112,10 +114,9 @@ def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
 
 
 def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
-    """x with ``matrix @ x = values`` and least ``x.metric.x``, shape (n,).
+    """Solution x of ``matrix @ x = values`` with least ``x.metric.x``, shape (n,).
 
-    Equations that repeat others are allowed as long as they do not contradict them; where they do,
-    x leaves a residual.
+    Linearly dependent equations are allowed; if they contradict each other, x leaves a residual.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -126,28 +127,30 @@ def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
 
 
 def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """The same x, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    """Solution of ``smallest_solution``, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)
     x, y = nearest_point(metric, matrix).solve(np.zeros(n), values)
-    missed = values - matrix @ x
-    if np.abs(missed).max() > MISSED * (abs(matrix) @ np.abs(x) + np.abs(values)).max():
-        # rows on one light body repeat each other but for its share of the mass; without masses they do not
+    residual = values - matrix @ x
+    if np.abs(residual).max() > RESIDUAL * (abs(matrix) @ np.abs(x) + np.abs(values)).max():
+        # rows on one light body are dependent up to its share of the mass; without masses they are not
         even = SaddlePoint(metric, matrix, scale=_even_scale(metric, matrix), relaxation=RELAXATION)
-        dx, dy = even.solve(-metric @ x - matrix.T @ y, missed)
-        if np.abs(missed - matrix @ dx).max() < np.abs(missed).max():
+        dx, dy = even.solve(-metric @ x - matrix.T @ y, residual)
+        if np.abs(residual - matrix @ dx).max() < np.abs(residual).max():
             return x + dx, y + dy
     return x, y
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Sizes of unknowns that make the entries of rows alike, and entries of the metric 1 at most."""
+    """Scale of the unknowns that makes the entries of rows equal, and entries of the metric at most 1, shape
+    (n,).
+    """
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
     np.maximum.at(largest, sizes.row, sizes.data)
     parts = sizes.data / np.where(largest > 0, largest, 1.0)[sizes.row]
     np.maximum.at(shares, sizes.col, np.where(parts > NEGLIGIBLE, parts, 0.0))
-    moves = shares > 0
-    scale = 1 / np.where(moves, shares, 1.0)
-    return np.where(moves, scale * (natural / scale)[moves].min(initial=np.inf), natural)
+    is_used = shares > 0
+    scale = 1 / np.where(is_used, shares, 1.0)
+    return np.where(is_used, scale * (natural / scale)[is_used].min(initial=np.inf), natural)

@@ -1,4 +1,4 @@
-"""Sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense parts."""
+"""Operations on sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense windows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,57 +14,57 @@ from scipy.sparse.linalg import SuperLU, splu
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import SingularMatrixError
 
-# Matrices that are arrays where they are small: SciPy's sparse ones take longer to make than to use there.
+# Small matrices are dense arrays: SciPy's sparse ones take longer to make than to use.
 
 Matrix: TypeAlias = "Array | sparse.csr_array"
 
 SMALL = 128
-"""Columns; beyond it sparse matrices are faster."""
+"""Number of columns above which sparse matrices are faster."""
 
 
 def is_small(columns: int) -> bool:
-    """Whether matrices with so many columns are arrays."""
+    """Whether matrices with this number of columns are dense arrays."""
     return columns <= SMALL
 
 
 def as_array(matrix: Matrix) -> Array:
-    """Any matrix as an array."""
+    """Matrix as a dense array."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def rows_times(rows: Matrix, values: Array) -> Array:
-    """Products of rows (k, n) with each of values (T, n), floats or numbers of a tape, shape (T, k)."""
+    """Products of rows (k, n) with values (T, n), floats or tape numbers, shape (T, k)."""
     return np.asarray(values @ (as_array(rows) if values.dtype == object else rows).T)
 
 
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
-    """Each row times its weight, weights of shape (k,), of arrays (..., k) as well."""
+    """Rows times weights of shape (k,), for dense arrays also (..., k)."""
     if isinstance(matrix, np.ndarray):
         return weights[..., None] * matrix
     return sparse.csr_array(sparse.diags_array(weights) @ matrix)
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """Rows as columns, of arrays of each matrix in them."""
+    """Matrix with rows and columns exchanged; of arrays (..., k, n) each matrix is transposed."""
     return matrix.mT if isinstance(matrix, np.ndarray) else matrix.T
 
 
 def hstack(*blocks: Matrix) -> Matrix:
-    """Matrices side by side, an array where all are."""
+    """Matrices side by side, a dense array if all are."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.hstack(blocks)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
 def vstack(*blocks: Matrix) -> Matrix:
-    """Matrices one below the other, an array where all are."""
+    """Matrices one below the other, a dense array if all are."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
 def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
-    """Sums of each ``count`` rows that follow each other, times their weights (k,), shape (k / count, n)."""
+    """Weighted sums of groups of ``count`` consecutive rows, with weights (k,), shape (k / count, n)."""
     if isinstance(matrix, np.ndarray):
         return np.asarray((weights[:, None] * matrix).reshape(-1, count, matrix.shape[1]).sum(axis=1))
     k = len(weights)
@@ -73,12 +73,12 @@ def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
 
 
 def is_zero(matrix: Matrix) -> bool:
-    """Whether a matrix has no entry that is not zero."""
+    """Whether all entries of a matrix are zero."""
     return not (matrix if isinstance(matrix, np.ndarray) else matrix.data).any()
 
 
 def bytes_of(matrix: Matrix) -> tuple[object, ...]:
-    """Equal for matrices that are equal to the last digit."""
+    """Hashable content of a matrix, equal for matrices with identical numbers."""
     if isinstance(matrix, np.ndarray):
         return (matrix.shape, matrix.tobytes())
     return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
@@ -86,7 +86,7 @@ def bytes_of(matrix: Matrix) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Places of the entries of matrices of one shape.
+    """Positions of the entries of matrices of one shape.
 
     Attributes:
         rows, columns: of the entries, shape (entries,).
@@ -98,28 +98,28 @@ class Pattern:
     shape: tuple[int, int]
 
     def matrix(self, values: Array) -> Matrix:
-        """The matrix of entries, those of one place added; an array where it is small."""
+        """Matrix of entries, which are added at equal positions; dense if it is small."""
         if self._flat is None:
             return sparse.coo_array((values, (self.rows, self.columns)), self.shape).tocsr()
         return np.bincount(self._flat, values, self.shape[0] * self.shape[1]).reshape(self.shape)
 
     @cached_property
     def _flat(self) -> IntArray | None:
-        """Places in a small matrix."""
+        """Flat indices of the entries in a small matrix; None: it is sparse."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
 
 
 def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:
-    """Blocks (e, ..., ...) with rows (e, ...) and columns (e, ...), or one block for all of these, added up."""
+    """Sum of blocks (e, ..., ...), or of one block for all, with rows (e, ...) and columns (e, ...)."""
     count = len(rows)
     both = np.broadcast_arrays(rows.reshape(count, -1, 1), columns.reshape(count, 1, -1))
     values = np.broadcast_to(blocks, (count, *blocks.shape)) if blocks.ndim == 2 else blocks
-    return sparse.coo_array((values.ravel(), tuple(each.ravel() for each in both)), shape).tocsr()
+    return sparse.coo_array((values.ravel(), tuple(indices.ravel() for indices in both)), shape).tocsr()
 
 
 def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
-    """Square blocks along a diagonal of a length; an array where that is small."""
+    """Square blocks along a diagonal of a length; a dense array if that is small."""
     if is_small(size):
         return block_diagonal(blocks, size)
     return sparse_diagonal(blocks)
@@ -133,7 +133,7 @@ def equal_diagonal(blocks: Array) -> sparse.csr_array:
 
 
 def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
-    """Blocks along a diagonal, arrays or sparse, of thousands in some microseconds each."""
+    """Sparse matrix of dense or sparse blocks along the diagonal, in some microseconds each."""
     data, indices, counts, column = [], [], [np.zeros(1, dtype=np.int64)], 0
     for block in blocks:
         if isinstance(block, np.ndarray):
@@ -142,10 +142,10 @@ def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
             indices.append(columns + column)
             counts.append(np.bincount(rows, minlength=block.shape[0]))
         else:
-            own = block if isinstance(block, sparse.csr_array) else sparse.csr_array(block)
-            data.append(own.data)
-            indices.append(own.indices + np.int64(column))
-            counts.append(np.diff(own.indptr).astype(np.int64))
+            compressed = block if isinstance(block, sparse.csr_array) else sparse.csr_array(block)
+            data.append(compressed.data)
+            indices.append(compressed.indices + np.int64(column))
+            counts.append(np.diff(compressed.indptr).astype(np.int64))
         column += block.shape[1]
     starts = np.cumsum(np.concatenate(counts))
     if not data:
@@ -155,7 +155,7 @@ def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
 
 
 def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
-    """Square blocks along a diagonal of a length."""
+    """Square blocks along a diagonal of a length, as a dense array."""
     result, begin = np.zeros((size, size)), 0
     for block in blocks:
         end = begin + block.shape[0]
@@ -165,33 +165,33 @@ def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
 
 
 def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
-    """A matrix of blocks, None where they are zero; an array where all are."""
-    known = [block for row in blocks for block in row if block is not None]
-    if not all(isinstance(block, np.ndarray) for block in known):
+    """Matrix of blocks, None where they are zero; a dense array if all are."""
+    present = [block for row in blocks for block in row if block is not None]
+    if not all(isinstance(block, np.ndarray) for block in present):
         return sparse.csc_array(sparse.block_array(blocks))
     columns = zip(*blocks, strict=True)
     below = np.cumsum([0, *(next(block.shape[0] for block in row if block is not None) for row in blocks)])
-    beside = np.cumsum([0, *(next(block.shape[1] for block in each if block is not None) for each in columns)])
-    result = np.zeros((below[-1], beside[-1]), np.result_type(*known))
+    right = np.cumsum([0, *(next(block.shape[1] for block in column if block is not None) for column in columns)])
+    result = np.zeros((below[-1], right[-1]), np.result_type(*present))
     for i, row in enumerate(blocks):
         for j, block in enumerate(row):
             if block is not None:
-                result[below[i] : below[i + 1], beside[j] : beside[j + 1]] = block
+                result[below[i] : below[i + 1], right[j] : right[j + 1]] = block
     return result
 
 
-# Factors of any sparse matrix, by SuperLU, which may write beyond its memory where some columns can have no pivot.
+# Factors of any sparse matrix by SuperLU, which may write beyond its memory if some columns have no pivot.
 
 
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
-    """L U of a square sparse matrix, real or complex.
+    """Factors L U of a square sparse matrix, real or complex.
 
     Args:
         matrix: in any format of SciPy, shape (N, N).
         options: of ``scipy.sparse.linalg.splu``.
 
     Raises:
-        SingularMatrixError: it has no inverse; where its zeros alone say so SuperLU is not asked.
+        SingularMatrixError: it has no inverse; this is checked by its zeros before SuperLU is called.
     """
     columns = sparse.csc_matrix(matrix)
     if not columns.diagonal().all():  # otherwise the diagonal has all pivots
@@ -210,10 +210,10 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
 
 
 def solver(matrix: Any) -> Callable[[Array], Array]:
-    """What solves with a matrix, an array or sparse, for right sides (N,) or (N, k).
+    """Function that solves with a matrix, dense or sparse, for right-hand sides (N,) or (N, k).
 
     Raises:
-        SingularMatrixError: it is sparse and has no inverse; answers of a singular array are not finite.
+        SingularMatrixError: it is sparse and has no inverse; solutions of a singular dense array are not finite.
     """
     if not isinstance(matrix, np.ndarray):
         solve: Callable[[Array], Array] = lu_factors(matrix).solve
@@ -226,12 +226,13 @@ def solver(matrix: Any) -> Callable[[Array], Array]:
 
 
 SYMMETRIC = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-"""Options of ``splu`` for matrices that need no pivots off their diagonal: far less fill, of meshes above all."""
+"""Options of ``splu`` for matrices that need no pivots off the diagonal, with much less fill, above all of
+meshes."""
 BACKWARD = 1e-12
 
 
 def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
-    """As ``solver``, of a sparse matrix like its transpose: with pivots on the diagonal, if these are good enough.
+    """Function that solves with a structurally symmetric sparse matrix, with diagonal pivots if they are accurate.
 
     Raises:
         SingularMatrixError: it has no inverse.
@@ -240,9 +241,9 @@ def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
     probe = np.random.default_rng(0).normal(size=columns.shape[0]).astype(columns.dtype)
     try:
         factors = lu_factors(columns, **SYMMETRIC)
-        found = factors.solve(probe)
-        size = abs(columns) @ np.abs(found) + np.abs(probe)
-        if np.abs(columns @ found - probe).max(initial=0.0) <= BACKWARD * size.max(initial=0.0):
+        solution = factors.solve(probe)
+        size = abs(columns) @ np.abs(solution) + np.abs(probe)
+        if np.abs(columns @ solution - probe).max(initial=0.0) <= BACKWARD * size.max(initial=0.0):
             return factors.solve  # type: ignore[no-any-return]
     except SingularMatrixError:
         pass
@@ -252,14 +253,14 @@ def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
 # Factors of large, sparse, positive definite matrices: by the best solver that is installed.
 
 LEAF = 60
-"""Nodes of a part that nested dissection leaves as it is."""
+"""Largest number of nodes that nested dissection does not divide."""
 SMALL_FACTOR = 30_000
-"""Unknowns below which SuperLU's own ordering is as good."""
+"""Number of unknowns below which SuperLU's ordering is as good."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """A factored matrix.
+    """A factored matrix with the name of its solver.
 
     Attributes:
         solver: its name, for summaries.
@@ -271,11 +272,11 @@ class Factors:
 
 
 def factored(matrix: sparse.csr_array, places: Array) -> Factors:
-    """Factors by rslab, pypardiso or SuperLU, the first of them that is there.
+    """Factors by rslab, pypardiso or SuperLU, the first of them that is installed.
 
     Args:
         matrix: shape (N, N), symmetric, positive definite.
-        places: where unknowns are, for nested dissection with SuperLU, shape (N, 3) [m].
+        places: positions of the unknowns, for nested dissection with SuperLU, shape (N, 3) [m].
     """
     for module, factors in (("rslab", rslab_factors), ("pypardiso", pardiso_factors)):
         try:
@@ -287,7 +288,7 @@ def factored(matrix: sparse.csr_array, places: Array) -> Factors:
 
 
 def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array], Array]:
-    """What solves with L U of SciPy without pivoting, large ones in an order of nested dissection."""
+    """Function that solves with factors of SciPy without pivoting, large ones in an order of nested dissection."""
     if matrix.shape[0] < SMALL_FACTOR:
         order, options = np.arange(matrix.shape[0]), SYMMETRIC
     else:
@@ -303,7 +304,7 @@ def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array]
 
 
 def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """What solves with L D L^T of rslab, which refuses no loads at all."""
+    """Function that solves with factors L D L^T of rslab, which does not accept empty loads."""
     factors = package.ldlt(sparse.csr_matrix(matrix))
     return lambda loads: np.asarray(
         factors.solve_many(np.ascontiguousarray(loads)) if loads.shape[1] else loads.copy()
@@ -311,7 +312,7 @@ def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], A
 
 
 def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """What solves with L L^T of MKL's PARDISO, which refuses no loads at all."""
+    """Function that solves with factors L L^T of MKL's PARDISO, which does not accept empty loads."""
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
     factors = package.PyPardisoSolver(mtype=2)
@@ -322,11 +323,11 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
 
 
 def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
-    """An order for elimination: halves along the longest side, what couples them last, and so on in each half.
+    """Order of elimination by nested dissection: halves along the longest side, their separator last, shape (N,).
 
     Args:
-        matrix: its pattern counts, shape (N, N).
-        places: of the unknowns, shape (N, 3).
+        matrix: of which only the pattern is used, shape (N, N).
+        places: positions of the unknowns, shape (N, 3).
     """
     count = matrix.shape[0]
     order = np.empty(count, dtype=np.int64)
@@ -354,28 +355,28 @@ def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """start, start + 1, ... of each range, one after the other."""
+    """Concatenated ranges start, start + 1, ... of given lengths."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
 
 
-# Sums of weighted rows, of many functions at once: products with a sparse matrix that never changes.
+# Sums of weighted rows of many functions: products with a constant sparse matrix.
 
 FEW = 2**12
-"""Numbers of a matrix that is an array for single instants."""
+"""Largest number of entries of a matrix that is dense for single instants."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSums:
-    """y_i = sum of weight x_source over the entries of i, in ascending order of i.
+    """Sums y_i of weight times x_source over the entries of i, in ascending order of i.
 
     Attributes:
         weights: of all entries, shape (entries,).
-        sources: numbers of the x, shape (entries,).
-        owners: numbers of the y, ascending, shape (entries,).
-        count: how many y there are.
-        size: how many x.
-        cancels: sums of equal x are exactly zero where their weights are; they are made term by term.
+        sources: indices of the x, shape (entries,).
+        owners: indices of the y, ascending, shape (entries,).
+        count: number of y.
+        size: number of x.
+        cancels: whether sums of equal x are exactly zero if the sum of their weights is.
     """
 
     weights: Array
@@ -386,7 +387,7 @@ class WeightedSums:
     cancels: bool = False
 
     def of(self, values: Array) -> Array:
-        """The sums of values (T, size, ...), shape (T, count, ...)."""
+        """Sums for values (T, size, ...), shape (T, count, ...)."""
         inner = values.shape[2:]
         is_small = values.size <= FEW and values.dtype != object  # SciPy begins slowly
         if self._dense is not None and is_small:
@@ -402,7 +403,7 @@ class WeightedSums:
         return result
 
     def weighted(self, weights: Array) -> "WeightedSums":
-        """The same sums with other weights, shape (entries,)."""
+        """Sums of the same entries with other weights, shape (entries,)."""
         other = replace(self, weights=weights)
         vars(other).update(_starts=self._starts, _owners=self._owners)
         return other
@@ -414,7 +415,7 @@ class WeightedSums:
 
     @cached_property
     def _dense(self) -> Array | None:
-        """All weights as a matrix, where it is small."""
+        """All weights as a dense matrix, if it is small, else None."""
         if self.count * self.size > FEW:
             return None
         if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel
@@ -429,7 +430,7 @@ class WeightedSums:
 
     @cached_property
     def _owners(self) -> IntArray:
-        """Those that have entries."""
+        """Indices of the y that have entries."""
         return self.owners[self._starts]
 
     @cached_property
@@ -441,7 +442,7 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """The sums of entries (weight, number of the sum, source) in any order."""
+    """Sums from entries (weight, index of the sum, source) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -450,65 +451,65 @@ def weighted_sums(
 def sums_of(
     weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """The same from the columns of the table of entries."""
+    """Sums from the columns of the table of entries."""
     order = np.argsort(owners, kind="stable")
     return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
 
 
 def plain_sums(owners: IntArray, count: int) -> WeightedSums:
-    """The sums of all x of each owner, in any order."""
+    """Sums of all x of each owner, in any order."""
     order = np.argsort(owners, kind="stable")
     return WeightedSums(np.ones(len(owners)), order.astype(np.int64), owners[order], count, len(owners))
 
 
-# Dense parts that together hold everything of a matrix that is not zero, for loops over neighbouring numbers.
+# Dense windows that cover all nonzero entries of a matrix, for loops over contiguous numbers.
 
-OVERHEAD = 30  # what a patch costs beside its entries, in entries
+OVERHEAD = 30  # additional cost of a patch, in entries
 WIDEST = 32  # columns of a patch
 
 
 def patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
-    """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
+    """Row and column ranges of rectangles with disjoint columns that cover a matrix at least cost."""
     return () if is_zero(matrix) else _cheapest(tuple(_spans(matrix)))
 
 
-@lru_cache(maxsize=256)  # models that differ in numbers alone ask for the same ones again and again
+@lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
 def _cheapest(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
-    """The same of the first and one past the last row of each column."""
+    """Patches from the first row and the one after the last row of each column."""
     count = len(spans)
-    first, last = (np.array(each) for each in zip(*spans, strict=True))
+    first, last = (np.array(ends) for ends in zip(*spans, strict=True))
     top, bottom = first, last
-    own = np.full((count, WIDEST), np.inf)  # cost of a patch of 1, 2, ... columns up to each
+    costs_of_widths = np.full((count, WIDEST), np.inf)  # cost of a patch of 1, 2, ... columns up to each
     for width in range(1, min(WIDEST, count) + 1):
-        own[width - 1 :, width - 1] = np.where(bottom > top, OVERHEAD + width * (bottom - top), 0)
+        costs_of_widths[width - 1 :, width - 1] = np.where(bottom > top, OVERHEAD + width * (bottom - top), 0)
         before = slice(0, count - width)
         top, bottom = np.minimum(first[before], top[1:]), np.maximum(last[before], bottom[1:])
     least = np.zeros(count + 1)  # of the columns before each
     begins = np.zeros(count + 1, dtype=np.int64)
     for end in range(1, count + 1):
         widest = min(end, WIDEST)
-        costs = least[end - widest : end][::-1] + own[end - 1, :widest]
+        costs = least[end - widest : end][::-1] + costs_of_widths[end - 1, :widest]
         width = int(costs.argmin()) + 1
         least[end], begins[end] = costs[width - 1], end - width
-    found, end = [], count
+    result, end = [], count
     while end > 0:
         begin = int(begins[end])
         top, bottom = (
-            pick(each) for pick, each in zip((min, max), zip(*spans[begin:end], strict=True), strict=True)
+            pick(ends) for pick, ends in zip((min, max), zip(*spans[begin:end], strict=True), strict=True)
         )
         if bottom > top:
-            found.append((slice(top, bottom), slice(begin, end)))
+            result.append((slice(top, bottom), slice(begin, end)))
         end = begin
-    return tuple(found[::-1])
+    return tuple(result[::-1])
 
 
 def _spans(matrix: Matrix) -> list[tuple[int, int]]:
-    """First and one past the last row that is not zero of each column; (rows, 0) where there is none."""
+    """First nonzero row and the one after the last of each column; (rows, 0) of a zero column."""
     return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in supports(matrix.T)]
 
 
 def supports(matrix: Matrix) -> list[tuple[int, int]]:
-    """First and one past the last column of each row that is not zero; (0, 0) where there is none."""
+    """First nonzero column and the one after the last of each row; (0, 0) of a zero row."""
     count = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
         entries = sparse.coo_array(matrix)
@@ -528,25 +529,25 @@ def supports(matrix: Matrix) -> list[tuple[int, int]]:
 
 
 def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
-    """A rectangle of a matrix (compressed by rows, if it is sparse) as an array."""
+    """Rectangle of a matrix (compressed by rows, if it is sparse) as a dense array."""
     if isinstance(matrix, np.ndarray):
         return matrix[rows, columns]
     result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
     ends = matrix.indptr[rows.start : rows.stop + 1]
-    own, lines = slice(ends[0], ends[-1]), np.repeat(np.arange(len(result)), np.diff(ends))
-    places = matrix.indices[own]
+    entries, lines = slice(ends[0], ends[-1]), np.repeat(np.arange(len(result)), np.diff(ends))
+    places = matrix.indices[entries]
     inside = (places >= columns.start) & (places < columns.stop)
-    result[lines[inside], places[inside] - columns.start] = matrix.data[own][inside]
+    result[lines[inside], places[inside] - columns.start] = matrix.data[entries][inside]
     return result
 
 
-def columns_apart(pattern: sparse.csc_array) -> list[list[int]]:
-    """Columns in groups whose entries have no row in common."""
+def disjoint_columns(pattern: sparse.csc_array) -> list[list[int]]:
+    """Groups of columns whose entries have no row in common."""
     return disjoint_groups(np.split(pattern.indices, pattern.indptr[1:-1])) if pattern.shape[1] else []
 
 
 def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
-    """Numbers of sets of whole numbers, in groups whose sets have no number in common."""
+    """Indices of sets of integers, in groups of disjoint sets."""
     groups: list[list[int]] = []
     taken: list[Array] = []
     numbers, places = np.unique(np.concatenate(sets), return_inverse=True)

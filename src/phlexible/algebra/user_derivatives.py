@@ -1,4 +1,4 @@
-"""Derivatives of users' functions: by differences, and checks of those that users give."""
+"""Derivatives of user functions by differences, and checks of derivatives that users supply."""
 
 import itertools
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from phlexible.errors import ParameterError
 # First and second time derivatives of a user's function from differences, also where it begins.
 
 DEGREE = 12
-TOGETHER = 3  # windows whose samples are asked for at once
+BATCH = 3  # number of windows that are sampled in one call
 LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
 SHORTEST = 1e-9  # [s]
 GOAL = 1e-11
@@ -28,15 +28,16 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """df/dt and d2f/dt2 at a time; f returns arrays of one shape, ``many`` those of many times, where it is known.
+    """First and second time derivative of a function at a time, by differences.
 
-    A polynomial of degree 12 through Chebyshev points of a window around the time (after it near the
-    ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
-    the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
-    windows in which the values of the function differ by their round-off only tell nothing.
+    ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
+    through Chebyshev points of a window around the time (after it near the
+        ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
+        the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
+        windows in which the values of the function differ by their round-off only are useless.
 
-    Raises:
-        ValueError: the function refuses times on both sides.
+        Raises:
+            ValueError: the function refuses times on both sides.
     """
     sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
@@ -63,7 +64,7 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """df/dt as ``first_derivatives``, of the longest window alone: its accuracy is not known.
+    """Derivatives df/dt like ``first_derivatives``, from the longest window alone, of unknown accuracy.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -75,10 +76,10 @@ def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """df/dt at many times, shape (times, k), for a function of arrays of times with values (times, k).
+    """Derivatives df/dt at many times, shape (times, k), of a function of arrays of times with values (times, k).
 
-    The windows of ``derivatives`` are halved for all times together until each of them has converged.
-    Where the function ends inside a window, times are done one by one.
+    The windows of ``derivatives`` are halved for all times at once until each of them has converged.
+    If the function ends inside a window, times are processed one after another.
     """
     try:
         return _joint_derivatives(function, times, begin)
@@ -108,7 +109,7 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
 
 
 def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
-    """Times of samples in windows around the times, or after those near ``begin``, and their weights, (T, k)."""
+    """Sample times in windows around the times, or after those near ``begin``, and their weights, each (T, k)."""
     is_inside = (times - length / 2 >= begin)[:, None]
     middle, first = _weights(0.0), _weights(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
@@ -116,7 +117,7 @@ def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
 
 
 def _changes(values: Array, here: Array, weights: Array) -> Array:
-    """Weighted sums of the samples (T k, c) of each time, less its own value (T, c)."""
+    """Weighted sums of the samples (T k, c) of each time minus its value (T, c), shape (T, c)."""
     change = values.reshape(*weights.shape, -1) - here[:, None]
     return np.asarray(np.einsum("tk,tkc->tc", weights, change))
 
@@ -124,11 +125,11 @@ def _changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """f at the time, and the derivatives on the windows that are mostly needed, the longest one last.
+    """Value of f at the time, and the derivatives on the windows that are usually needed, the longest one last.
 
-    None of them where the function ends in one.
+    The list is empty if the function ends in one of the windows.
     """
-    lengths = [LONGEST / 2**k for k in range(TOGETHER)]
+    lengths = [LONGEST / 2**k for k in range(BATCH)]
     places = [_place(time, length, begin, end) for length in lengths]
     times = [
         time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)
@@ -137,15 +138,15 @@ def _longest_windows(
         values = function(np.concatenate([[time], *times]))
     except ValueError:
         return function(np.array([time]))[0], []
-    found = []
-    for k in reversed(range(TOGETHER)):
-        own = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
-        found.append(_weighted(own - values[0], lengths[k], places[k]))
-    return values[0], found
+    results = []
+    for k in reversed(range(BATCH)):
+        samples = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
+        results.append(_weighted(samples - values[0], lengths[k], places[k]))
+    return values[0], results
 
 
 def _place(time: float, length: float, begin: float, end: float) -> float:
-    """Of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
+    """Position of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
     if time + length / 2 > end and time - length >= begin:
         return 1.0
     return 0.0 if time - length / 2 >= begin else -1.0
@@ -154,7 +155,7 @@ def _place(time: float, length: float, begin: float, end: float) -> float:
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """The derivatives of the interpolant on one window of the given length [s]."""
+    """Derivatives of the interpolant on one window of a length [s]."""
     place = _place(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
@@ -173,7 +174,7 @@ def _interpolant_derivatives(
 
 
 def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]:
-    """Both derivatives from the changes of the samples of a window against the value at the place."""
+    """Both derivatives from the differences of the samples of a window to the value at the position."""
     _, first, second = _weights(place)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
     return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
@@ -181,7 +182,7 @@ def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]
 
 @cache
 def _weights(place: float) -> tuple[Array, Array, Array]:
-    """Chebyshev points of [-1, 1] and the weights of both derivatives at a place."""
+    """Chebyshev points of [-1, 1] and the weights of both derivatives at a position."""
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
@@ -192,30 +193,30 @@ def _weights(place: float) -> tuple[Array, Array, Array]:
     return points, first, second
 
 
-# Is what a user gives as the rate of a function of time its derivative? And does the function jump?
+# Checks whether a user's rate is the derivative of a function of time, and whether the function jumps.
 
 Values = Callable[[Array], Array]
-"""Values at many times, shape (times, k)."""
+"""Function that returns values at many times, shape (times, k)."""
 
 AGREEMENT = 1e-3  # of the fastest rate
-CLEARLY = 1e-4  # of it: what decides without more ado
+CLEARLY = 1e-4  # of it: below, one window is enough
 RATE_ROUND_OFF = 1e-9  # of the values, in a second
 JUMP_SHARE = 0.75  # of the change over a step that stays in one half of it, halving after halving
 HALVINGS = 30
 SOON = np.array([0.0, 0.005, 0.02])
-"""[s] Times at which a rate is checked where it is given; a run checks it at its own times."""
+"""Times at which a rate is checked when it is passed [s]; a run checks it at its times."""
 
 
 class WrongRate(NamedTuple):
-    """What was given at a time, and what the function says there, each of shape (k,)."""
+    """A user's rate at a time, and the difference quotient of the function, each of shape (k,)."""
 
     time: float
-    given: Array
-    found: Array
+    rate: Array
+    quotient: Array
 
 
 class Jump(NamedTuple):
-    """When a function jumps, and its values before and after, each of shape (k,)."""
+    """A jump of a function at a time, with the values before and after, each of shape (k,)."""
 
     time: float
     before: Array
@@ -223,71 +224,71 @@ class Jump(NamedTuple):
 
 
 def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
-    """Refuses a rate that is not that of its function.
+    """Refuse a rate that is not the derivative of its function.
 
     Raises:
-        ParameterError: says where, what was given and what the function does.
+        ParameterError: the message has the time, the rate and the difference quotient.
     """
     if wrong := wrong_rate(values, rates, times):
         raise ParameterError(
-            f"{name} must be the derivative: at t = {wrong.time:.6g} s it is {listed(wrong.given)}, the function"
-            f" itself changes by {listed(wrong.found)} a second; correct it or leave it out"
+            f"{name} must be the derivative: at t = {wrong.time:.6g} s it is {listed(wrong.rate)}, the function"
+            f" itself changes by {listed(wrong.quotient)} a second; correct it or leave it out"
         )
 
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
-    """The worst of the times at which a rate is not the derivative, not even of one side of a kink; None: none.
+    """Worst of the times at which a rate is not the derivative, on neither side of a kink; None: there is none.
 
-    Times at which a function refuses to be asked are left out.
+    Times at which a function raises ValueError are left out.
     """
     if _agree(values, rates, times):
         return None
     try:
-        found = _compared(values, rates, times)
+        results = _compared(values, rates, times)
     except ValueError:  # a function ends, or is not defined somewhere
-        found = []
+        results = []
         for time in times:
             with suppress(ValueError):
-                found += _compared(values, rates, np.array([time]))
-    fastest = max((np.abs([each.given, each.found]).max() for each in found), default=0.0)
-    for each in sorted(found, key=_gap, reverse=True):
-        allowed = AGREEMENT * fastest + RATE_ROUND_OFF * np.abs(values(np.array([each.time]))).max()
-        if _gap(each) <= allowed:
+                results += _compared(values, rates, np.array([time]))
+    fastest = max((np.abs([result.rate, result.quotient]).max() for result in results), default=0.0)
+    for result in sorted(results, key=_gap, reverse=True):
+        allowed = AGREEMENT * fastest + RATE_ROUND_OFF * np.abs(values(np.array([result.time]))).max()
+        if _gap(result) <= allowed:
             return None
-        if not any(np.abs(each.given - side).max() <= allowed for side in _one_sided(values, each.time)):
-            return each
+        if not any(np.abs(result.rate - side).max() <= allowed for side in _one_sided(values, result.time)):
+            return result
     return None
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """The first jump by more than ``smallest`` between two of the times; None: there is none.
+    """First jump by more than ``smallest`` between two of the times; None: there is none.
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
-    known = values(times)
-    wide = np.flatnonzero(_size(np.diff(known, axis=0)) > smallest)
+    f = values(times)
+    wide = np.flatnonzero(_size(np.diff(f, axis=0)) > smallest)
     if not len(wide):
         return None
     middles = (times[wide] + times[wide + 1]) / 2
-    low, middle, high = known[wide], values(middles), known[wide + 1]
+    low, middle, high = f[wide], values(middles), f[wide + 1]
     share = JUMP_SHARE * _size(high - low)
     suspicious = (_size(middle - low) > share) | (_size(high - middle) > share)
     for k in wide[suspicious]:
-        if jump := _narrowed(values, (float(times[k]), float(times[k + 1])), (known[k], known[k + 1]), smallest):
+        if jump := _narrowed(values, (float(times[k]), float(times[k + 1])), (f[k], f[k + 1]), smallest):
             return jump
     return None
 
 
 def listed(vector: Array) -> str:
-    """Its components in a message; of a single number that."""
-    words = ", ".join(f"{component:.6g}" for component in vector)
-    return words if len(vector) == 1 else f"({words})"
+    """Components of a vector as a text for messages; of a single component the number."""
+    numbers_ = ", ".join(f"{component:.6g}" for component in vector)
+    return numbers_ if len(vector) == 1 else f"({numbers_})"
 
 
 def _narrowed(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """The jump between two times, where the change stays in one half; None where it is spread over both."""
+    """Jump between two times, if the change stays in one half of the interval; None if it is in both."""
     (begin, end), (low, high) = ends, at
     if float(_size(high - low)) <= smallest:
         return None
@@ -295,20 +296,20 @@ def _narrowed(
         return Jump(end, low, high)
     middle = (begin + end) / 2
     value = values(np.array([middle]))[0]
-    share, found = JUMP_SHARE * float(_size(high - low)), None
+    share, jump = JUMP_SHARE * float(_size(high - low)), None
     if float(_size(value - low)) > share:
-        found = _narrowed(values, (begin, middle), (low, value), smallest, depth + 1)
-    if found is None and float(_size(high - value)) > share:
-        found = _narrowed(values, (middle, end), (value, high), smallest, depth + 1)
-    return found
+        jump = _narrowed(values, (begin, middle), (low, value), smallest, depth + 1)
+    if jump is None and float(_size(high - value)) > share:
+        jump = _narrowed(values, (middle, end), (value, high), smallest, depth + 1)
+    return jump
 
 
 def _agree(values: Values, rates: Values, times: Array) -> bool:
     """Whether rates clearly are derivatives, which a single window of each mostly shows."""
     with suppress(ValueError):
-        given = rates(times)
-        gap = np.abs(given - rough_derivatives(values, times)).max(axis=1)
-        return bool((gap <= CLEARLY * np.abs(given).max()).all())
+        user_rates = rates(times)
+        gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)
+        return bool((gap <= CLEARLY * np.abs(user_rates).max()).all())
     return False
 
 
@@ -318,7 +319,7 @@ def _compared(values: Values, rates: Values, times: Array) -> list[WrongRate]:
 
 
 def _one_sided(values: Values, time: float) -> list[Array]:
-    """Derivatives after and before a time, where there are any."""
+    """Derivatives after and before a time, as far as they exist."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])
@@ -327,25 +328,27 @@ def _one_sided(values: Values, time: float) -> list[Array]:
     return sides
 
 
-def _gap(each: WrongRate) -> float:
-    return float(np.abs(each.given - each.found).max())
+def _gap(wrong: WrongRate) -> float:
+    return float(np.abs(wrong.rate - wrong.quotient).max())
 
 
 def _size(vectors: Array) -> Array:
     return np.asarray(np.abs(vectors).max(axis=-1))
 
 
-# Is one function of a number the derivative of another? The mean of the one is the growth of the other.
+# Check whether one scalar function is the derivative of another: its mean is the difference quotient of the other.
 
 Function = Callable[[float], float]
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(8)
 PIECES = 64
-KINKS = 2  # of these pieces may hold one
+KINKS = 2  # of these pieces may contain one
 
 
 class Disagreement(NamedTuple):
-    """Where a slope is not the derivative: between two places, growth per unit and mean of the slope."""
+    """Interval in which a slope is not the derivative: its ends, the difference quotient and the mean of the
+    slope.
+    """
 
     begin: float
     end: float
@@ -354,10 +357,10 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
-    """The first stretch between two places where the slope does not fit; None: it fits everywhere.
+    """First interval between two positions in which the slope is not the derivative; None: there is none.
 
-    A kink spoils the quadrature of the stretch that it is in, and of the few pieces of it that hold it; a
-    wrong slope spoils most pieces of a stretch.
+    A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
+    slope makes it wrong in most pieces.
     """
     for begin, end in itertools.pairwise(places.tolist()):
         growth, mean = growth_of(energy, begin, end), mean_of(slope, begin, end)
@@ -371,11 +374,11 @@ def disagreement(energy: Function, slope: Function, places: Array, tolerance: fl
 
 
 def growth_of(function: Function, begin: float, end: float) -> float:
-    """(f(end) - f(begin)) / (end - begin)."""
+    """Difference quotient (f(end) - f(begin)) / (end - begin)."""
     return (float(function(end)) - float(function(begin))) / (end - begin)
 
 
 def mean_of(function: Function, begin: float, end: float) -> float:
-    """Mean value between two places, by 8 Gauss points."""
+    """Mean value between two positions, by 8 Gauss points."""
     places = (begin + end) / 2 + (end - begin) / 2 * POINTS
     return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, places, strict=True))) / 2

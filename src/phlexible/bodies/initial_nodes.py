@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, numbers, owned
+from phlexible.algebra.arrays import Array, called, check_callable, immutable_copy, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 
@@ -74,7 +74,7 @@ def initial_nodes(
             worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
             where = "in the plane of a planar model" if dimension == 2 else "on the x axis (dimension=1)"
             raise ParameterError(f"{name} must stay {where}, got {worst.tolist()}")
-    return InitialNodes(positions, velocities, owned(shape), owned(speed))
+    return InitialNodes(positions, velocities, immutable_copy(shape), immutable_copy(speed))
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:

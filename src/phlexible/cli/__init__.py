@@ -1,4 +1,4 @@
-"""The command line: ``phlexible list`` and ``phlexible run``."""
+"""Command line of the package: ``phlexible list``, ``phlexible run`` and other commands."""
 
 from phlexible.cli.commands import app
 

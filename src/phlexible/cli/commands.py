@@ -1,4 +1,4 @@
-"""The commands and their options."""
+"""Commands of the command line and their options."""
 
 import math
 import time
@@ -45,7 +45,7 @@ def show_sweep(
     plot: Path | None,
     console: Console,
 ) -> None:
-    """Prints the lowest frequencies over a parameter of a gallery model, and writes a picture of them.
+    """Print the lowest frequencies over a parameter of a gallery model, and write a picture of them.
 
     Raises:
         UsageError: no such model or parameter, or one that is set and swept.
@@ -57,18 +57,18 @@ def show_sweep(
     if key in parameters:
         raise UsageError(f"{key} is set and swept; leave out --set {key}=...")
     kind = entry.operating_point if at is None else at
-    found = mode_sweep(
+    sweep_of_modes = mode_sweep(
         lambda value: entry.function(**parameters, **{key: value}), values, count, at=kind, parameter=key
     )
     console.print(f"[bold]{entry.name}[/bold], {kind.replace('_', ' ')}: frequencies \\[rad/s]")
     table = Table(box=None, pad_edge=False)
     for head in (key, *(f"mode {number + 1}" for number in range(count))):
         table.add_column(head, justify="right")
-    for value, row in zip(found.values, found.frequencies, strict=True):
+    for value, row in zip(sweep_of_modes.values, sweep_of_modes.frequencies, strict=True):
         table.add_row(f"{value:.6g}", *("" if np.isnan(omega) else f"{omega:.6f}" for omega in row))
     console.print(table)
     if plot is not None:
-        found.plot(plot)
+        sweep_of_modes.plot(plot)
         console.print(f"wrote {plot}")
 
 
@@ -82,10 +82,10 @@ def show_modes(
     report: Path | None,
     console: Console,
 ) -> None:
-    """Prints the lowest modes; writes a picture of all or of one, and a film of one, if paths are given.
+    """Print the lowest modes; write a picture of all or of one, and a film of one, if paths are given.
 
     Raises:
-        UsageError: the number of a mode that is not among them, from 1, or files that cannot be written as asked.
+        UsageError: a mode number out of range, or files that cannot be written.
     """
     prepare_file("--plot", plot, PICTURES)
     prepare_file("--animate", animation, FILMS)
@@ -117,13 +117,13 @@ def show_modes(
 # Motions and running models in a browser, until the user ends it.
 
 PATIENCE = 1.0
-"""Between two looks at a file that may grow [s]."""
+"""Time between two checks of a file that may grow [s]."""
 BETWEEN = 60.0
-"""What is past is forgotten so often [s], for runs without end."""
+"""Time after which the past of a live run is deleted [s], so that runs may be endless."""
 
 
 def follow(results: Path, port: int) -> None:
-    """Shows the motion in a file, and what a run adds to it meanwhile."""
+    """Show the motion in a file, and the steps that a run adds to it meanwhile."""
     with Motion.load(results).live(port=port) as view:
         print(f"{results} is at {view.url}; Ctrl-C ends it", flush=True)
         view.play()
@@ -136,7 +136,7 @@ def follow(results: Path, port: int) -> None:
 
 
 def run_live(model: Model, step: float, speed: float, port: int) -> None:
-    """Steps a model in the time of a clock."""
+    """Advance a model in real time."""
     run = model.start(step=step)
     with run.live(port=port) as view:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
@@ -163,14 +163,14 @@ Settings = Annotated[
 
 
 class Initial(StrEnum):
-    """Where the elastic coordinates start."""
+    """Elastic coordinates at the start of a run."""
 
     UNDEFORMED = "undeformed"
     QUASI_STATIC = "quasi-static"
 
 
 class OperatingPointOption(StrEnum):
-    """What a model is linearized about."""
+    """Operating point of a linear model."""
 
     GIVEN = "given"
     UNLOADED = "unloaded"
@@ -199,7 +199,7 @@ def list_models() -> None:
     width = max(len(entry.name) for entry in ENTRIES) + 4
     for number, topic in enumerate(TOPICS.values()):
         print(f"\n{topic}" if number else topic)
-        for entry in (each for each in ENTRIES if each.topic == topic):
+        for entry in (model for model in ENTRIES if model.topic == topic):
             print(f"  {entry.name:{width - 2}}{entry.title}")
             console = Console(width=100, highlight=False, soft_wrap=False)
             for line in console.render_lines(described(defaults_of(entry.function)), pad=False):
@@ -345,7 +345,7 @@ def build(
 def warmup(debug: Debug = False) -> None:
     """Compile the time step with all bodies and forces, so that the first run of any model starts at once.
 
-    Where the installed package has compiled code for this processor there is nothing to do.
+    If the installed package has compiled code for this processor, nothing is compiled.
     """
     from phlexible.step.programs import load_all, where_code_is  # here: what it imports takes a while
     from phlexible.tools.study import cores
@@ -357,11 +357,11 @@ def warmup(debug: Debug = False) -> None:
         print(f"the time step is compiled, {where_code_is()} ({time.perf_counter() - begin:.1f} s)")
 
 
-def _chosen(name: str, asked: float | None, usual: float | None) -> float:
-    """The number that was asked for, or else the usual one of the program."""
-    number = usual if asked is None else asked
+def _chosen(name: str, requested: float | None, usual: float | None) -> float:
+    """Number that the user requested, or else the default of the program."""
+    number = usual if requested is None else requested
     if number is None:
-        raise UsageError(f"how long? give --{name}, or write {name} = ... into the file")
+        raise UsageError(f"--{name} is missing: pass it, or write {name} = ... into the file")
     if not 0 < number < math.inf:
         raise UsageError(f"--{name} must be positive, got {number:g}")
     return number

@@ -1,4 +1,4 @@
-"""Failures end in one line and an exit code, not in a traceback."""
+"""Handling of failures by one line and an exit code instead of a traceback."""
 
 import sys
 import traceback
@@ -17,16 +17,16 @@ INTERRUPTED = 130
 
 
 class UsageError(PhlexibleError, ValueError):
-    """The command line asks for something that does not exist."""
+    """An error in the command line of the user."""
 
 
 class UserFileError(PhlexibleError, ValueError):
-    """A user's model file cannot be run."""
+    """An error of a user's model file."""
 
 
 @contextmanager
 def one_line_failures(debug: bool) -> Iterator[None]:
-    """Ends the program with one line on stderr; with ``debug`` the traceback stands before it."""
+    """Context that ends the program with one line on stderr; with ``debug`` after the traceback."""
     try:
         yield
     except KeyboardInterrupt:
@@ -38,13 +38,13 @@ def one_line_failures(debug: bool) -> Iterator[None]:
 
 
 def complain(message: str, error: BaseException | None) -> None:
-    """One line on stderr, after the traceback of the error if one is given."""
+    """Write one line to stderr, after the traceback of the error if one is given."""
     if error is not None:
         traceback.print_exception(error, file=sys.stderr)
     print("phlexible: " + " ".join(message.split()), file=sys.stderr)
 
 
 def line_in(path: Path, trace: TracebackType | None) -> int | None:
-    """The last line of the file that a traceback passes through."""
+    """Last line of the file that a traceback passes through."""
     lines = [frame.lineno for frame in traceback.extract_tb(trace) if frame.filename == str(path)]
     return lines[-1] if lines else None

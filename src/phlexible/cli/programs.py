@@ -1,4 +1,4 @@
-"""What ``phlexible run`` runs: a model of the gallery or a user's file, with ``--set key=value``."""
+"""Models that ``phlexible run`` runs, from the gallery or a user's file, with ``--set key=value``."""
 
 import inspect
 import math
@@ -26,7 +26,7 @@ from phlexible.model import Model
 
 
 def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> dict[str, object]:
-    """The keyword arguments that the settings stand for.
+    """Keyword arguments from the settings of a command line.
 
     Args:
         function: with annotated parameters.
@@ -36,15 +36,15 @@ def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> 
         UsageError: no "=", an unknown key, a key twice or a value of the wrong type.
     """
     hints = get_type_hints(function)
-    known = list(inspect.signature(function).parameters)
+    parameters = list(inspect.signature(function).parameters)
     values: dict[str, object] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         name = key.strip().replace("-", "_")
         if not equals:
             raise UsageError(f"--set takes key=value, got {setting!r}")
-        if name not in known:
-            raise UsageError(f"--set {key}: there is no such parameter; it is one of {', '.join(known)}")
+        if name not in parameters:
+            raise UsageError(f"--set {key}: there is no such parameter; it is one of {', '.join(parameters)}")
         if name in values:
             raise UsageError(f"--set {key} is given twice")
         values[name] = _parsed(name, text.strip(), hints[name])
@@ -52,7 +52,7 @@ def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> 
 
 
 MOST_SWEPT = 100_000
-"""Values of a parameter."""
+"""Largest number of values of a parameter."""
 
 
 def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[float, ...]]:
@@ -82,12 +82,12 @@ def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[
 
 
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """Default value of each parameter."""
+    """Default value of each parameter of a function."""
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
 def described(parameters: Mapping[str, object]) -> str:
-    """``crank_length=0.15 strain=von_karman ...``, values as ``--set`` takes them."""
+    """Text of parameters, ``crank_length=0.15 strain=von_karman ...``, with values as for ``--set``."""
     return " ".join(f"{name}={_written(value)}" for name, value in parameters.items())
 
 
@@ -114,8 +114,8 @@ def _parsed(name: str, text: str, kind: object) -> object:
 def _expectation(choice: object, choices: tuple[object, ...]) -> str:
     items = get_args(choice)
     single = {int: "an integer", float: "a number"}
-    words = f"{len(items)} numbers, such as 1,2,3" if items else single[choice]  # type: ignore[index]
-    return words + (" or none" if NoneType in choices else "")
+    expected = f"{len(items)} numbers, such as 1,2,3" if items else single[choice]  # type: ignore[index]
+    return expected + (" or none" if NoneType in choices else "")
 
 
 def _written(value: object) -> str:
@@ -124,22 +124,22 @@ def _written(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
-# What ``phlexible run`` runs: a model of the gallery by its name, or a user's Python file.
+# Models of ``phlexible run``: of the gallery by name, or of a user's Python file.
 
 MOST_POINTS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class ModelToRun:
-    """A model and how to run and judge it.
+    """A model with the settings of its run and with reference values.
 
     Attributes:
         name: for headings.
         model: to simulate.
-        duration: [s]; None: not said.
-        step: [s]; None: not said.
+        duration: [s]; None: not set.
+        step: [s]; None: not set.
         points: whose displacement is summarised and plotted.
-        references: those that hold for this model.
+        references: reference values that apply to this model.
         operating_point: operating point of its modes, unless --at names another.
     """
 
@@ -153,7 +153,7 @@ class ModelToRun:
 
 
 def find_program(name_or_file: str, settings: Sequence[str]) -> ModelToRun:
-    """The program of a gallery name (with hyphens or underscores) or of a path to a Python file.
+    """Program of a gallery name (with hyphens or underscores) or of the path of a Python file.
 
     Raises:
         UsageError: no such model or file, or settings that do not fit.
@@ -193,7 +193,7 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Mode
     references = tuple(r for r in entry.references if r.holds(parameters, defaults))
     model = entry.function(**parameters)
     numbers = (entry.duration, entry.step)
-    points = tuple(each for each in entry.points if isinstance(model[each.body].body, Beam | SplitBeam | Rod))
+    points = tuple(point for point in entry.points if isinstance(model[point.body].body, Beam | SplitBeam | Rod))
     return ModelToRun(entry.name, model, *numbers, points, references, entry.operating_point)
 
 
@@ -212,7 +212,7 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
     Raises:
         UsageError: no such file.
         UserFileError: the file fails, or defines no model or no step.
-        PhlexibleError: all that ``ph.build`` refuses.
+        PhlexibleError: an error of ``ph.build``.
     """
     from phlexible.tools.build import build  # here: the compiler takes long to import
 
@@ -221,21 +221,21 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
     with _file_that_runs(path):
         variables = runpy.run_path(str(path), run_name="phlexible_model")
     model, step = variables.get("build") or variables.get("model"), variables.get("step")
-    given = variables.get("outputs")
+    sensors_of_file = variables.get("outputs")
     if not (callable(model) or isinstance(model, Model)):
         raise UserFileError(f"{path} must define a phlexible.Model named model, or build(...) that returns one")
     if step is None:
         raise UserFileError(f"{path} must define step = ..., the time step in seconds")
 
     def outputs(model: Model) -> Mapping[str, Sensor]:
-        found = given(model) if callable(given) else given
-        return found if isinstance(found, Mapping) else {str(each): each for each in sensors("outputs", found)}
+        result = sensors_of_file(model) if callable(sensors_of_file) else sensors_of_file
+        return result if isinstance(result, Mapping) else {str(s): s for s in sensors("outputs", result)}
 
     return build(
         model,
         step,
         output,
-        outputs=None if given is None else outputs,
+        outputs=None if sensors_of_file is None else outputs,
         targets=targets,
         parameters=variables.get("parameters"),
         fmi=fmi,
@@ -245,7 +245,7 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
 @contextmanager
 def _file_that_runs(path: Path) -> Iterator[None]:
-    """Import modules beside the file, and name its line where it fails."""
+    """Context that makes modules in the folder of the file importable, and names the line of an error."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         yield
@@ -281,7 +281,7 @@ def _number(path: Path, name: str, value: object) -> float | None:
 
 
 def typical_points(model: Model) -> tuple[BeamPoint, ...]:
-    """The free end of cantilever beams and the middle of the others, of the first few beams."""
+    """Free end of cantilever beams and middle of other beams, of the first few beams."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
         BeamPoint(placed.name, 1.0 if placed.held.frame is Frame.CANTILEVER else 0.5)

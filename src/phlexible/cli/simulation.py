@@ -1,4 +1,4 @@
-"""Runs a program, writes the files that were asked for, prints a short table."""
+"""Simulation of a program, with its files and a short table."""
 
 import math
 import os
@@ -37,13 +37,13 @@ SAME_STEP = 1e-9
 
 
 def attachment_of(model: Model, point: BeamPoint) -> Attachment:
-    """The attachment of a point on a beam of the model."""
+    """Attachment of a point on a beam of the model."""
     placed = model[point.body]
     return placed.at(point.fraction * length_of(model, point))
 
 
 def length_of(model: Model, point: BeamPoint) -> float:
-    """Length of the beam that the point is on [m]."""
+    """Length of the beam on which a point lies [m]."""
     body = model[point.body].body
     if not isinstance(body, Beam | SplitBeam | Rod):
         raise TypeError(f"{point.body} is not a beam or rod")
@@ -51,7 +51,7 @@ def length_of(model: Model, point: BeamPoint) -> float:
 
 
 def print_summary(console: Console, program: ModelToRun, motion: Motion, step: float, wall_time: float) -> None:
-    """Prints what was computed, how much work it was, how good it is (``motion.check``), and the peaks."""
+    """Print the size of the run, its cost, its accuracy (``motion.check``), and the peaks."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -85,7 +85,7 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
 
 
 def _peaks(program: ModelToRun, motion: Motion) -> Table:
-    """Extreme transverse displacements, with the references that hold for them."""
+    """Table of extreme transverse displacements, with their reference values."""
     table = Table(box=None, pad_edge=False)
     table.add_column("peaks of the elastic displacement")
     for head in ("greatest", "smallest", "away" if program.references else ""):
@@ -106,9 +106,9 @@ def _peaks(program: ModelToRun, motion: Motion) -> Table:
 
 def _reference_row(reference: Reference, greatest: float, smallest: float) -> tuple[str, str, str, str]:
     scale = max(abs(reference.greatest), abs(reference.smallest))
-    away = max(abs(greatest - reference.greatest), abs(smallest - reference.smallest)) / scale
+    difference = max(abs(greatest - reference.greatest), abs(smallest - reference.smallest)) / scale
     numbers = f"{reference.greatest:.6f}", f"{reference.smallest:.6f}"
-    return f"  reference: {reference.source}", *numbers, f"{100 * away:.2f} %"
+    return f"  reference: {reference.source}", *numbers, f"{100 * difference:.2f} %"
 
 
 def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
 
 
 def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
-    """The picture of what tells most, written to the path if there is one.
+    """Figure of the most important curves of a run, written to the path if there is one.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -143,7 +143,7 @@ def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
     return motion.plot(path, points=[attachment_of(program.model, point) for point in program.points])
 
 
-# Runs a program and writes the files that were asked for.
+# Simulation of a program, and the requested files.
 
 PICTURES = (".png", ".pdf", ".svg")
 FILMS = (".mp4", ".gif")
@@ -153,7 +153,7 @@ RESULTS = (".h5", ".hdf5")
 
 @dataclass(frozen=True)
 class Order:
-    """What the user asked for; None: not wanted.
+    """Options of a run that the user requested; None: not requested.
 
     Attributes:
         duration: end of the run, counted from t = 0 [s].
@@ -165,7 +165,7 @@ class Order:
         animation: film.
         report: page with a 3D view.
         resume: continue the run in the results file.
-        overwrite: a results file of that name may be replaced.
+        overwrite: whether a results file of that name may be replaced.
     """
 
     duration: float
@@ -181,14 +181,14 @@ class Order:
 
 
 def carry_out(program: ModelToRun, order: Order, console: Console) -> int:
-    """Simulates, prints the summary, writes the files.
+    """Simulate, print the summary and write the files.
 
     Returns:
-        0, or the exit code of a run that stopped early; what it computed is written all the same.
+        0, or the exit code of a run that stopped early, whose results are written all the same.
 
     Raises:
-        UsageError: files that cannot be written as asked, found before the run.
-        PhlexibleError: whatever the model refuses.
+        UsageError: files that cannot be written, which is checked before the run.
+        PhlexibleError: an error of the model.
     """
     _prepare_files(order)
     start = time.perf_counter()
@@ -208,11 +208,11 @@ def _prepare_files(order: Order) -> None:
     ):
         prepare_file(option, path, suffixes)
     if order.resume and order.out is None:
-        raise UsageError("--resume continues the run in a results file: say which with --out")
+        raise UsageError("--resume continues the run in a results file: name it with --out")
     if order.resume and order.overwrite:
         raise UsageError("--resume keeps the run in the --out file and --overwrite replaces it: leave one out")
     if order.overwrite and order.out is None:
-        raise UsageError("--overwrite replaces the results file of --out: say which with --out, or leave it out")
+        raise UsageError("--overwrite replaces the results file of --out: name it with --out, or leave it out")
     if order.out is not None and order.out.exists() and not (order.resume or order.overwrite):
         raise UsageError(
             f"--out {order.out} exists: add --overwrite to replace it, --resume to go on with it, or name another"
@@ -220,7 +220,7 @@ def _prepare_files(order: Order) -> None:
 
 
 def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-    """Makes the folder of a file that an option asks for.
+    """Make the folder of a file that an option names.
 
     Raises:
         UsageError: another ending, or no file can be written there.
@@ -240,30 +240,30 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
 
 
 def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
-    """The motion, as far as it came, and the exit code; its warnings are in the summary."""
-    with deferred_warnings() as given:
+    """Motion as far as it was computed, and the exit code; warnings are in the summary."""
+    with deferred_warnings() as warned:
         try:
             motion = _motion(program, order)
         except Exception as error:
             if isinstance(error, ConvergenceError) and isinstance(error.motion, Motion):
                 complain(str(error), None)
                 return error.motion, FAILED
-            for text in given:
+            for text in warned:
                 complain(text, None)
             raise
     if not motion.is_complete:
-        complain(f"interrupted at t = {motion.time[-1]:g} s; what was computed is kept", None)
+        complain(f"interrupted at t = {motion.time[-1]:g} s; the results so far are kept", None)
         return motion, INTERRUPTED
     return motion, 0
 
 
 def _motion(program: ModelToRun, order: Order) -> Motion:
     if order.resume and order.out is not None:
-        begun = load(order.out).checkpoint
-        if begun is not None and abs(begun.step - order.step) > SAME_STEP * begun.step:
+        checkpoint = load(order.out).checkpoint
+        if checkpoint is not None and abs(checkpoint.step - order.step) > SAME_STEP * checkpoint.step:
             raise UsageError(
-                f"{order.out} holds steps of {begun.step:g} s, and {order.step:g} s are asked for: go on with"
-                f" --step {begun.step:g}, or begin anew with --overwrite in place of --resume"
+                f"{order.out} holds steps of {checkpoint.step:g} s, and {order.step:g} s are requested: continue"
+                f" with --step {checkpoint.step:g}, or restart with --overwrite in place of --resume"
             )
         return program.model.resume(order.out, order.duration, order.step, every=order.every)
     return program.model.simulate(

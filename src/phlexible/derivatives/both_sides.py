@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import columns_apart
+from phlexible.algebra.sparse import disjoint_columns
 from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
@@ -362,4 +362,4 @@ def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -
     if not touched:
         return [[k] for k in numbered]
     pattern = np.stack([touched[k] for k in numbered], axis=1)
-    return [[numbered[k] for k in group] for group in columns_apart(sparse.csc_array(pattern))]
+    return [[numbered[k] for k in group] for group in disjoint_columns(sparse.csc_array(pattern))]

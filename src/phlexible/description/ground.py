@@ -16,7 +16,7 @@ from phlexible.algebra.rotations import (
     is_rotation_object,
     nearest_rotation,
     rotation_matrix,
-    turns_about_z,
+    rotations_about_z,
 )
 from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.description.ports import MovingFrame, Path
@@ -98,7 +98,7 @@ class TurnSinceStart(Portable):
             if is_rotation_object(value):
                 turns = np.asarray(value.as_matrix())
             else:
-                turns = turns_about_z(np.broadcast_to(numbers("angle", value), evaluated.shape))
+                turns = rotations_about_z(np.broadcast_to(numbers("angle", value), evaluated.shape))
             single = np.array([self._matrix(float(times[k])) for k in some])
         except Exception:  # a function for single times may fail in any way here; see below
             return None
@@ -114,7 +114,7 @@ class TurnSinceStart(Portable):
                 turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
             else:
                 angles = numbers("angle", values)  # type: ignore[arg-type]  # other values are refused
-                turns = turns_about_z(angles) if angles.ndim == 1 else angles
+                turns = rotations_about_z(angles) if angles.ndim == 1 else angles
         except Exception:  # as above: called again for each time, so that the message names it
             return None
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None

@@ -1,1 +1,1 @@
-"""Line elements and cross-sections."""
+"""Line elements, cross-sections and viscoelastic branches."""

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array
 
 @cache
 def gauss(count: int) -> tuple[Array, Array]:
-    """Points (count,) in (0, 1) and weights (count,) with sum 1; exact for degree 2 count - 1."""
+    """Gauss points (count,) in (0, 1) and weights (count,) with sum 1; exact for degree 2 count - 1."""
     points, weights = np.polynomial.legendre.leggauss(count)
     both = (1 + points) / 2, weights / 2
     for array in both:
@@ -23,22 +23,22 @@ def gauss(count: int) -> tuple[Array, Array]:
 
 
 def lagrange_values(s: Array) -> Array:
-    """The two functions at local coordinates s (k,), shape (k, 2)."""
+    """Linear Lagrange functions at local coordinates s (k,), shape (k, 2)."""
     return np.stack([1 - s, s], axis=-1)
 
 
 def lagrange_slopes(s: Array, length: float) -> Array:
-    """Their derivatives d/dx on an element of that length [m], shape (k, 2) [1/m]."""
+    """Derivatives d/dx of the linear Lagrange functions on an element of a length [m], shape (k, 2) [1/m]."""
     return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
 
 
 def quadratic_values(s: Array) -> Array:
-    """The three functions of start, middle and end at local coordinates s (k,), shape (k, 3)."""
+    """Quadratic Lagrange functions of start, middle and end at local coordinates s (k,), shape (k, 3)."""
     return np.stack([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)], axis=-1)
 
 
 def quadratic_slopes(s: Array, length: float) -> Array:
-    """Their derivatives d/dx on an element of that length [m], shape (k, 3) [1/m]."""
+    """Derivatives d/dx of the quadratic Lagrange functions on an element of a length [m], shape (k, 3) [1/m]."""
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
@@ -48,7 +48,7 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """The four functions at local coordinates s (k,) of an element of that length [m], shape (k, 4)."""
+    """Cubic Hermite functions at local coordinates s (k,) of an element of a length [m], shape (k, 4)."""
     return np.stack(
         [
             (1 - s) ** 2 * (1 + 2 * s),
@@ -61,7 +61,7 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """Their first derivatives d/dx, shape (k, 4)."""
+    """First derivatives d/dx of the Hermite functions at s (k,), shape (k, 4)."""
     return np.stack(
         [
             6 * s * (s - 1) / length,
@@ -74,7 +74,7 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
-    """Their second derivatives d2/dx2, shape (k, 4)."""
+    """Second derivatives d2/dx2 of the Hermite functions at s (k,), shape (k, 4)."""
     return np.stack(
         [
             (12 * s - 6) / length**2,

@@ -1,4 +1,6 @@
-"""Creep and relaxation: springs in series with dashpots, beside an elastic law (generalized Maxwell model)."""
+"""Creep and relaxation by springs in series with dashpots, parallel to an elastic law (generalized Maxwell
+model).
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,14 +12,14 @@ from phlexible.algebra.arrays import Array, finite, numbers, positive
 from phlexible.algebra.fields import convert_fields
 from phlexible.errors import ParameterError
 
-WANTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e9, 20.0)]"
+EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e9, 20.0)]"
 
 
 def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
-    found = numbers(name, value, WANTED)
-    pairs = found[None] if found.shape == (2,) else found
+    values = numbers(name, value, EXPECTED)
+    pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
-        raise ParameterError(f"{name} must be {WANTED}, got {value!r}")
+        raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
     return tuple(
         (positive(f"stiffness of branches[{k}]", stiffness), positive(f"time of branches[{k}]", time))
         for k, (stiffness, time) in enumerate(pairs.tolist())
@@ -26,15 +28,15 @@ def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True)
 class Maxwell:
-    """Branches of a spring and a dashpot in series, which lie beside an elastic law: what creeps and relaxes.
+    """Branches of a spring and a dashpot in series, parallel to an elastic law, for creep and relaxation.
 
     The force along a strain theta is that of the elastic law and ``sum k e`` of the branches, whose springs have
     strains e with ``de/dt = dtheta/dt - e / tau``; they store ``k e^2 / 2`` each, and the dashpots lose
-    ``k e^2 / tau``. Runs begin relaxed, e = 0, as if the start had been held for ever: so do equilibria.
+    ``k e^2 / tau``. Runs and equilibria begin relaxed, e = 0, as if the initial pose had lasted forever.
 
     Attributes:
-        branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness is of the kind of the
-            elastic one that it lies beside: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
+        branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness has the unit of the
+            parallel elastic one: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
             of a ``Material`` or a ``SoftBody`` [Pa], shares of the matrix of a ``GeneralSection``
             and of the springs of a ``Bushing`` [-].
 
@@ -56,18 +58,18 @@ class Maxwell:
 
     @property
     def pairs(self) -> tuple[tuple[float, float], ...]:
-        """Stiffness and time of each branch."""
+        """Stiffness and relaxation time of each branch."""
         return self.branches  # type: ignore[return-value]  # what ``_branches`` has made of it
 
     @property
     def stiffness(self) -> float:
-        """Of all branches in a change so quick that no dashpot moves."""
+        """Total stiffness of all branches in a change so fast that no dashpot moves."""
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """``sum k exp(-t / tau)``: what is left of the branches' stiffness a time [s] after a jump of the strain.
+        """Remaining stiffness of the branches a time [s] after a jump of the strain, ``sum k exp(-t / tau)``.
 
-        The relaxation modulus is this and the elastic stiffness.
+        The relaxation modulus is the sum of this and the elastic stiffness.
 
         Returns:
             Of the shape of ``time``.
@@ -76,7 +78,7 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """``sum k i w tau / (1 + i w tau)`` at frequencies w [rad/s].
+        """Complex stiffness ``sum k i w tau / (1 + i w tau)`` at frequencies w [rad/s].
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.
@@ -88,7 +90,7 @@ class Maxwell:
         return np.asarray(sum(k * 1j * w * tau / (1 + 1j * w * tau) for k, tau in self.pairs))
 
     def scaled(self, factor: float) -> "Maxwell":
-        """With all stiffnesses times a factor.
+        """Branches with all stiffnesses times a factor.
 
         Raises:
             ParameterError: a factor that is not finite and positive.
@@ -98,10 +100,10 @@ class Maxwell:
 
 
 def maxwell_or_none(name: str, value: object) -> Maxwell | None:
-    """Branches, or none.
+    """Branches, or None, as given by the user.
 
     Raises:
-        ParameterError: something else.
+        ParameterError: another type.
     """
     if isinstance(value, Maxwell | None):
         return value
@@ -109,4 +111,4 @@ def maxwell_or_none(name: str, value: object) -> Maxwell | None:
 
 
 Relaxation = Annotated[Maxwell | None, maxwell_or_none]
-"""A field of what may creep."""
+"""Type of a field with branches or None."""

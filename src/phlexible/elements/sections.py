@@ -1,4 +1,4 @@
-"""Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis."""
+"""Cross-sections of line bodies, where y and z are principal axes through the centroid and x is the beam axis."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -25,7 +25,7 @@ CENTROID: Place = (0.0, 0.0)
 
 
 class _OneMaterial:
-    """What sections of one material have in common."""
+    """A cross-section of one material, with the properties that follow from its area and second moments."""
 
     area: Any
     second_moment_y: Any
@@ -33,18 +33,18 @@ class _OneMaterial:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Across y and across z [m]."""
+        """Radii of gyration across y and across z [m]."""
         return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
     def polar_moment(self) -> float:
-        """int (y^2 + z^2) dA [m4]."""
+        """Polar moment int (y^2 + z^2) dA [m4]."""
         return float(self.second_moment_y + self.second_moment_z)
 
 
 @dataclass(frozen=True, init=False)
 class Section(_OneMaterial):
-    """A section given by its numbers.
+    """A cross-section defined by its area and moments.
 
     Attributes:
         area: [m2].
@@ -55,11 +55,11 @@ class Section(_OneMaterial):
         shear_area_z: of shear along z [m2]; left out: equal to shear_area_y.
         shear_center: (y, z) from the centroid [m]: where a shear force does not twist. Elsewhere than at the
             centroid it needs ``theory="timoshenko"``.
-        mass_center: (y, z) from the centroid [m] of mass that is spread otherwise than stiffness; the second
+        mass_center: (y, z) from the centroid [m] of mass with another distribution than stiffness; the second
             moments in the inertia are then about it.
 
     Raises:
-        ParameterError: a number is not finite and positive, or a place is no pair of numbers.
+        ParameterError: a number is not finite and positive, or a position is not a pair of numbers.
 
     Example:
         >>> section = ph.Section(area=4e-3, second_moment_y=3e-6, second_moment_z=2e-6, torsion_constant=1e-7)
@@ -102,19 +102,19 @@ class Section(_OneMaterial):
             torsion_constant=twist,
             shear_area_y=along_y,
             shear_area_z=along_z,
-            shear_center=yz_place("shear_center", shear_center),
-            mass_center=yz_place("mass_center", mass_center),
+            shear_center=yz_position("shear_center", shear_center),
+            mass_center=yz_position("mass_center", mass_center),
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """A_s along y and along z [m2].
+        """Shear areas A_s along y and along z [m2].
 
         Raises:
             ParameterError: the section has none.
         """
         if self.shear_area_y is None or self.shear_area_z is None:
             raise ParameterError(
-                'a Section given by its numbers needs shear_area_y= [m2] for theory="timoshenko" (5/6 of the area'
+                'a Section needs shear_area_y= [m2] for theory="timoshenko" (5/6 of the area'
                 " of a rectangle, about 9/10 of a full circle)"
             )
         return self.shear_area_y, self.shear_area_z
@@ -122,7 +122,7 @@ class Section(_OneMaterial):
 
 @dataclass(frozen=True)
 class CircularSection(_OneMaterial):
-    """A full circle of that diameter [m].
+    """A full circle of a diameter [m].
 
     Attributes:
         diameter: [m].
@@ -145,7 +145,7 @@ class CircularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """A_s along y and along z [m2]."""
+        """Shear areas A_s along y and along z [m2]."""
         k = 6 * (1 + poissons_ratio) / (7 + 6 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
@@ -157,23 +157,23 @@ class CircularSection(_OneMaterial):
 
     @property
     def second_moment_y(self) -> float:
-        """int z^2 dA [m4]."""
+        """Second moment int z^2 dA [m4]."""
         return pi * self.diameter**4 / 64
 
     @property
     def second_moment_z(self) -> float:
-        """int y^2 dA [m4]."""
+        """Second moment int y^2 dA [m4]."""
         return self.second_moment_y
 
     @property
     def torsion_constant(self) -> float:
-        """Of a circle the polar moment [m4]."""
+        """Saint-Venant's torsion constant, of a circle the polar moment [m4]."""
         return self.polar_moment
 
 
 @dataclass(frozen=True)
 class RectangularSection(_OneMaterial):
-    """A full rectangle.
+    """A full rectangle with sides along y and z.
 
     Attributes:
         width: along y [m].
@@ -197,7 +197,7 @@ class RectangularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """A_s along y and along z [m2]."""
+        """Shear areas A_s along y and along z [m2]."""
         k = 10 * (1 + poissons_ratio) / (12 + 11 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
@@ -209,12 +209,12 @@ class RectangularSection(_OneMaterial):
 
     @property
     def second_moment_y(self) -> float:
-        """int z^2 dA [m4]: resists bending in the xz plane."""
+        """Second moment int z^2 dA, for bending in the xz plane [m4]."""
         return self.width * self.height**3 / 12
 
     @property
     def second_moment_z(self) -> float:
-        """int y^2 dA [m4]: resists bending in the xy plane."""
+        """Second moment int y^2 dA, for bending in the xy plane [m4]."""
         return self.height * self.width**3 / 12
 
     @property
@@ -222,7 +222,7 @@ class RectangularSection(_OneMaterial):
         """Saint-Venant's constant of a rectangle a >= b [m4], to round-off.
 
         J = a b^3 (1/3 - 64/pi^5 b/a sum over odd n of tanh(n pi a / 2b) / n^5). The sum is split
-        into sum 1/n^5 = 31/32 zeta(5) and sum (1 - tanh)/n^5, which is done after a few terms.
+        into sum 1/n^5 = 31/32 zeta(5) and sum (1 - tanh)/n^5, which converges after a few terms.
         """
         a, b = max(self.width, self.height), min(self.width, self.height)
         zeta_5 = 1.0369277551433699263
@@ -236,7 +236,7 @@ CrossSection = Section | CircularSection | RectangularSection
 
 
 def thickness(section: CrossSection) -> float:
-    """The least width of a section, of one given by its numbers that of a rectangle with the same [m]."""
+    """Smallest width of a section [m]; of a ``Section`` that of a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return diameter
@@ -245,19 +245,19 @@ def thickness(section: CrossSection) -> float:
     return sqrt(12 * min(section.second_moment_y, section.second_moment_z) / section.area)
 
 
-def yz_place(name: str, value: ArrayLike) -> Place:
-    """Where something is in a section, two numbers."""
-    found = numbers(name, value, "two numbers (y, z) [m]")
-    if found.shape != (2,):
+def yz_position(name: str, value: ArrayLike) -> Place:
+    """Position in a section, two numbers (y, z) [m]."""
+    position = numbers(name, value, "two numbers (y, z) [m]")
+    if position.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
-    return finite(name, found[0]), finite(name, found[1])
+    return finite(name, position[0]), finite(name, position[1])
 
 
 # A cross-section given by its 6 x 6 stiffness and mass matrices, as section analysis programs give them.
 
 Matrix = tuple[tuple[float, ...], ...]
 PRINTED = 1e-4
-"""What five printed digits may miss of a relation of exact numbers: each of two is rounded by 5e-5 of itself."""
+"""Largest error of a relation between numbers of five digits, each of which is rounded by 5e-5 of itself."""
 ROUND_OFF = 1e-9
 
 
@@ -268,9 +268,9 @@ def _symmetric(name: str, value: ArrayLike) -> Matrix:
     if not np.isfinite(matrix).all():
         raise ParameterError(f"{name} must be finite")
     scale = np.sqrt(np.abs(np.diag(matrix)))
-    away = np.abs(matrix - matrix.T)
-    if (away > PRINTED * np.maximum(np.abs(matrix), np.abs(matrix.T)) + ROUND_OFF * np.outer(scale, scale)).any():
-        row, column = np.unravel_index(int(np.argmax(away)), away.shape)
+    gaps = np.abs(matrix - matrix.T)
+    if (gaps > PRINTED * np.maximum(np.abs(matrix), np.abs(matrix.T)) + ROUND_OFF * np.outer(scale, scale)).any():
+        row, column = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
         raise ParameterError(
             f"{name} must be symmetric, got {matrix[row, column]!r} at ({row}, {column}) and"
             f" {matrix[column, row]!r} at ({column}, {row})"
@@ -280,7 +280,8 @@ def _symmetric(name: str, value: ArrayLike) -> Matrix:
 
 @dataclass(frozen=True)
 class GeneralSection:
-    """Section forces and momenta per length by 6 x 6 matrices; any couplings of stretch, shear, twist, bending.
+    """A section by its 6 x 6 matrices of stiffness and mass, with any couplings of stretch, shear, twist and
+    bending.
 
     Components are along and about the local axes (x along the beam, y, z), about the point of the axis: forces
     (N, Q_y, Q_z) and moments (M_x, M_y, M_z) for the stiffness, which belong to the strains (u', v' - theta_z,
@@ -290,8 +291,8 @@ class GeneralSection:
     Attributes:
         stiffness: shape (6, 6), symmetric, positive definite [N, N m, N m2].
         mass: shape (6, 6), that of a flat cross-section: m, the two moments m y and m z, and int rho y^2, int
-            rho z^2, int rho y z [kg/m, kg, kg m]. Five printed digits do: the section is then the flat one of
-            the entries for m, the moments, and J_yy, J_zz, J_yz.
+            rho z^2, int rho y z [kg/m, kg, kg m]. Five printed digits are enough: the section is then the flat
+            one with the entries for m, the moments, and J_yy, J_zz, J_yz.
         viscosity: Kelvin-Voigt time tau [s], as of ``Material``.
         relaxation: branches of spring and dashpot in series, a generalized Maxwell law, with shares of the
             stiffness matrix for stiffnesses: ``Maxwell([(0.5, 2.0)])`` is half of it, which relaxes in 2 s.
@@ -340,33 +341,33 @@ class GeneralSection:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Across y and across z [m], of the stiffness."""
+        """Radii of gyration of the stiffness across y and across z [m]."""
         stiffness = self.stiffness_matrix
         return sqrt(stiffness[5, 5] / stiffness[0, 0]), sqrt(stiffness[4, 4] / stiffness[0, 0])
 
     @property
     def thickness(self) -> float:
-        """The height of a rectangle with the softer of the bending stiffnesses and that of stretch [m]."""
+        """Smallest width of a rectangle with the stretch stiffness and the smaller bending stiffness [m]."""
         stiffness = self.stiffness_matrix
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
-        given, moments = self.mass_matrix, self.moments
+        mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
-        away = np.abs(given - expected) / np.outer(scale, scale)
-        if away.max() > PRINTED:
-            row, column = np.unravel_index(int(np.argmax(away)), away.shape)
+        errors = np.abs(mass - expected) / np.outer(scale, scale)
+        if errors.max() > PRINTED:
+            row, column = np.unravel_index(int(np.argmax(errors)), errors.shape)
             raise ParameterError(
                 "mass must be that of a flat section: [[m 1, -m [c]], [m [c], J]] with J_xx = J_yy + J_zz; entry"
-                f" ({row}, {column}) is {given[row, column]:g} where the others say {expected[row, column]:g}"
+                f" ({row}, {column}) is {mass[row, column]:g} where the others require {expected[row, column]:g}"
             )
         if not _is_positive(moments):
             raise ParameterError("mass must be positive definite: some motion of the section has no momentum")
 
 
 def flat_mass(moments: Array) -> Array:
-    """The 6 x 6 mass matrix of a flat section with these integrals of rho (1, y, z) (1, y, z)^T (3, 3)."""
+    """Mass matrix (6, 6) of a flat section with these integrals of rho (1, y, z) (1, y, z)^T (3, 3)."""
     m, my, mz = moments[0]
     yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
     result = np.diag([m, m, m, yy + zz, zz, yy])
@@ -386,24 +387,24 @@ def _is_positive(matrix: Array) -> bool:
 # Cross-sections that change along a beam: a table, or a function sampled once.
 
 UniformSection = CrossSection | GeneralSection
-SAMPLES = 4  # of a function, in each element
-INSIDE = 1e-9  # of a piece: a sharp tip has no section at its very end
+SAMPLES = 4  # number of samples of a function in each element
+INSIDE = 1e-9  # relative distance from the end of a piece: a sharp tip has no section at its end
 
 
 @dataclass(frozen=True)
 class VaryingSection:
-    """Sections of one class at places along the beam; between them their numbers are polynomials of x.
+    """Sections of one class at positions along the beam, with polynomials of x for their numbers in between.
 
-    A table: linear between neighbours, so that two circles are a cone; two sections at one place are a step.
+    A table is linear between neighbours, so that two circles are a cone; two sections at one position are a step.
 
     Attributes:
-        places: where the sections are, ascending, shape (k,) [m].
-        sections: one at each place, all of the same class.
-        breaks: None: at the places. Else where one polynomial ends and the next begins, with as many places
-            between each two; the table of a function that a beam has sampled has them.
+        places: positions of the sections, ascending, shape (k,) [m].
+        sections: one at each position, all of the same class.
+        breaks: ends of the polynomials, with the same number of positions between each two; None: the positions.
+            The table of a function that a beam has sampled has them.
 
     Raises:
-        ParameterError: places that do not ascend, sections of different classes, or not as many as places.
+        ParameterError: positions that do not ascend, sections of different classes, or another number of them.
 
     Example:
         >>> thick, thin = ph.CircularSection(0.04), ph.CircularSection(0.02)
@@ -425,7 +426,7 @@ class VaryingSection:
             kinds = sorted({type(each).__name__ for each in given})
             raise ParameterError(
                 f"sections must be of one class, one for each of the {len(places)} places, got {len(given)} of"
-                f" {', '.join(kinds)}; give a Section by its numbers where kinds change"
+                f" {', '.join(kinds)}; use a Section where kinds change"
             )
         set_fields(self, places=tuple(places.tolist()), sections=tuple(given))
         if self.breaks is not None:
@@ -441,28 +442,28 @@ class VaryingSection:
 
     @property
     def start(self) -> float:
-        """Where the table begins [m]."""
+        """Position at which the table begins [m]."""
         return float(self._breaks[0])
 
     @property
     def end(self) -> float:
-        """Where the table ends [m]."""
+        """Position at which the table ends [m]."""
         return float(self._breaks[-1])
 
     @property
     def thickness(self) -> float:
-        """The greatest least width [m]."""
+        """Largest of the smallest widths of the sections [m]."""
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
-        """The sections at places x (k,); at a step that to its right."""
+        """Sections at positions x (k,); at a step the one to its right."""
         breaks = self._breaks
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
         piece = np.where(x >= breaks[-1], self._last, piece)
         return [self._within(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
-        """The sections of start <= x <= end, with x counted from start."""
+        """Sections of start <= x <= end, with x counted from start."""
         breaks, places, sections, cuts = self._breaks, [], [], [0.0]
         shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._order)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
@@ -482,12 +483,12 @@ class VaryingSection:
 
     @property
     def _last(self) -> int:
-        """The last piece that has a length."""
+        """Index of the last piece that has a length."""
         return int(np.flatnonzero(np.diff(self._breaks) > 0)[-1])
 
     @property
     def _order(self) -> int:
-        """How many places a polynomial goes through."""
+        """Number of sections that determine a polynomial."""
         return 2 if self.breaks is None else len(self.sections) // (len(self._breaks) - 1)
 
     def _within(self, piece: int, x: float) -> UniformSection:

@@ -1,4 +1,4 @@
-"""Ready models: functions with keyword parameters that return a ``Model``; one file a topic."""
+"""Ready models, as functions with keyword parameters that return a ``Model``; one file for each topic."""
 
 import lazy_loader
 

@@ -64,11 +64,11 @@ def capstan(
     wound = lies * angle / (1 + bent**2 / 24)  # by chords, which are shorter than their arcs
 
     def shape(s: float) -> tuple[float, float, float]:
-        """From the held end on the left over the top, s along the rope."""
-        turned = angle * float(np.clip((s - STRAIGHT) / wound, 0.0, 1.0))
+        """Position on the rope at s, from the fixed end on the left over the top of the drum [m]."""
+        wound_angle = angle * float(np.clip((s - STRAIGHT) / wound, 0.0, 1.0))
         before, after = max(STRAIGHT - s, 0.0), max(s - STRAIGHT - wound, 0.0)
-        x = -lies * np.cos(turned) + after * np.sin(turned)
-        return float(x), float(lies * np.sin(turned) + after * np.cos(turned) - before), 0.0
+        x = -lies * np.cos(wound_angle) + after * np.sin(wound_angle)
+        return float(x), float(lies * np.sin(wound_angle) + after * np.cos(wound_angle) - before), 0.0
 
     model = Model(gravity=(0.0, -10.0, 0.0), dimension=2)
     length, law = wound + 2 * STRAIGHT, LinearLaw(STIFFNESS)
@@ -103,7 +103,7 @@ CLOSED, LIFTED = 0.3, 0.8  # [s]
 
 
 def smooth(time: float, begin: float, end: float) -> float:
-    """From 0 to 1 without a jump of velocity."""
+    """Smooth step function from 0 at ``begin`` to 1 at ``end``, with zero rates at both."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
 
@@ -405,7 +405,7 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
 
 
 def slotted(slots: int, inner: float, reach: float) -> TriangleMesh:
-    """What the wheel looks like: a hub and a sector between each two slots, flat."""
+    """Surface of a Geneva wheel: a hub and a flat sector between each two slots."""
     wide, half = PIN + CLEARANCE, np.pi / slots
     arc = np.linspace(-half + wide / reach, half - wide / reach, 9)
     corner = wide / np.sin(half)

@@ -104,7 +104,7 @@ class GalleryEntry:
 
     @property
     def topic(self) -> str:
-        """What it is an example of, one of ``TOPICS``."""
+        """Topic of the model, one of ``TOPICS``."""
         return TOPICS[self.function.__module__.split(".")[-1]]
 
     @property

@@ -343,7 +343,7 @@ def robot_arm(
             continue
         model.apply(joint.spring(gain * STIFFNESS[k], name=f"stiffness of motor {k + 1}"))
         model.apply(joint.damper(gain * DAMPING[k], name=f"damping of motor {k + 1}"))
-        model.apply(joint.torque(_pull(k, rise_time, gain), name=f"motor {k + 1}"))
+        model.apply(joint.torque(_motor_torque(k, rise_time, gain), name=f"motor {k + 1}"))
     return model
 
 
@@ -355,7 +355,7 @@ def target(joint: int, time: float, rise_time: float) -> tuple[float, float]:
     return TARGETS[joint] * shape, TARGETS[joint] * slope
 
 
-def _pull(joint: int, rise_time: float, gain: float) -> Callable[[float], float]:
+def _motor_torque(joint: int, rise_time: float, gain: float) -> Callable[[float], float]:
     def torque(time: float) -> float:
         angle, rate = target(joint, time, rise_time)
         return gain * (STIFFNESS[joint] * angle + DAMPING[joint] * rate)
@@ -378,7 +378,7 @@ PERIOD = 2.0
 
 
 class Panels(StrEnum):
-    """What the panels are."""
+    """Kinds of solar panels."""
 
     BEAM = "beam"
     PLATE = "plate"
@@ -731,7 +731,7 @@ def wind_turbine(
 def _blade(
     length: float, chords: tuple[float, float], thickness: float, material: Material, count: int
 ) -> FlexibleBody:
-    """From a file; x along the blade, z across it against the wind."""
+    """Blade read from a mesh file, with x along the blade and z across it against the wind."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blade.msh"
         _write_mesh(path, length, chords, count)

@@ -33,7 +33,7 @@ INITIAL = (
 
 @ready_model(duration=0.03, step=1e-5)
 def andrews_squeezer(torque: float = 0.033) -> Model:
-    """Andrews' squeezing mechanism: seven links, three closed loops, a spring, a motor.
+    """Andrews' mechanism of seven links, three closed loops, a spring and a motor.
 
     Source: W. Schiehlen (ed.), *Multibody Systems Handbook*, 1990; data as in the Test Set for IVP Solvers
     (F. Mazzia, C. Magherini) and E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II*, VII.7.
@@ -308,7 +308,9 @@ def _link(length: float, area: float, flexural_rigidity: float, elements: int) -
 
 
 def _coupler_angle(tip: np.ndarray, pivot: np.ndarray, coupler: float, follower: float) -> float:
-    """By the law of cosines in the triangle of tip, knee and pivot; the knee is on the left [rad]."""
+    """Angle of the coupler by the law of cosines in the triangle of tip, knee and pivot, the knee on the left
+    [rad].
+    """
     line = pivot - tip
     distance = float(np.linalg.norm(line))
     cosine = (distance**2 + coupler**2 - follower**2) / (2 * distance * coupler)

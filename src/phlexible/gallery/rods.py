@@ -21,7 +21,8 @@ RELEASE = 2.5  # [s]
 
 @ready_model(duration=15.0, step=1e-2, operating_point="unloaded")
 def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: float = 100.0) -> Model:
-    """A rod of 10 m at rest, thrown by a force of 8 N and a torque of -80 N m at its lower end for 2.5 s.
+    """A free rod of 10 m with a force of 8 N and a torque of -80 N m on its lower end. They act for 2.5 s; then the
+    rod has a linear momentum of 20 kg m/s along x, rotates and folds without any support.
 
     It leaves with a linear momentum of 20 kg m/s along x, turning and folding; nothing holds it.
 

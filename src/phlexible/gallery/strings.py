@@ -89,18 +89,21 @@ def cable_robot(
     return model
 
 
-def _winch(corner: Array, held: Array, outwards: Array, radius: float, period: float) -> Callable[[float], float]:
-    """How far a cable of constant length is pulled out so that its other end is where it is wanted [m]."""
-    length = float(np.linalg.norm(corner - held))
+def _winch(corner: Array, tip: Array, outwards: Array, radius: float, period: float) -> Callable[[float], float]:
+    """Displacement of the winch along ``outwards`` [m] over time, for a tip that moves on a circle.
+
+    The cable between winch and tip has constant length.
+    """
+    length = float(np.linalg.norm(corner - tip))
 
     def path(time: float) -> float:
         start = min(2 * time / period, 1.0)
         angle = 2 * np.pi * time / period
         size = radius * start**3 * (10 - 15 * start + 6 * start**2)
-        wanted = held + size * np.array([np.cos(angle), np.sin(angle), 0.0])
-        way = corner - wanted  # |way + outwards path| = length
-        along = float(outwards @ way)
-        return float(np.sqrt(along**2 - way @ way + length**2)) - along
+        target = tip + size * np.array([np.cos(angle), np.sin(angle), 0.0])
+        offset = corner - target  # |offset + outwards path| = length
+        along = float(outwards @ offset)
+        return float(np.sqrt(along**2 - offset @ offset + length**2)) - along
 
     return path
 
@@ -279,7 +282,9 @@ def tethered_satellites(
     ends = [port.initial_position() for port in ports]
 
     def speed(s: float) -> Array:
-        """Of the rotation, and a swing out of its plane, zero at both ends."""
+        """Velocity of a point of the tether: rotation plus a swing out of its plane that is zero at both ends
+        [m/s].
+        """
         place = ends[0] + (ends[1] - ends[0]) * s / tether_length
         swing = roll * tether_length / 10 * np.sin(np.pi * s / tether_length)
         return np.asarray(turning(place) + np.array([0.0, 0.0, swing]))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, hold_read_only
+from phlexible.algebra.arrays import Array, make_arrays_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
@@ -38,14 +38,14 @@ class Energy:
     dissipated: Array
 
     def __post_init__(self) -> None:
-        hold_read_only(self)
+        make_arrays_read_only(self)
 
     def __repr__(self) -> str:
         least, most = float(self.total.min()), float(self.total.max())
         return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
 
     def _repr_html_(self) -> str:
-        """For notebooks: each energy at the start and at the end, its extremes and its curve."""
+        """HTML for notebooks, with each energy at the start and at the end, its extremes and its curve."""
         parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
         parts |= {f"work of {name}": work for name, work in self.work.items()}
         parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
@@ -58,7 +58,7 @@ class Energy:
 
     @property
     def total(self) -> Array:
-        """What is stored: kinetic + strain + spring + gravity."""
+        """Stored energy, kinetic + strain + spring + gravity, shape (N + 1,) [J]."""
         return np.asarray(self.kinetic + self.strain + self.spring + self.gravity)
 
     @property
@@ -103,12 +103,12 @@ CHUNK_NUMBERS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """Of all bodies, world axes.
+    """Momentum of all bodies in world axes.
 
-    Attributes:
-        linear: shape (N + 1, 3) [kg m/s].
-        angular: about the world origin, shape (N + 1, 3) [kg m2/s].
-        center_of_mass: of all bodies together, shape (N + 1, 3) [m].
+        Attributes:
+            linear: shape (N + 1, 3) [kg m/s].
+            angular: about the world origin, shape (N + 1, 3) [kg m2/s].
+    center_of_mass: of the whole mechanism, shape (N + 1, 3) [m].
     """
 
     linear: Array
@@ -118,7 +118,7 @@ class Momentum:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        hold_read_only(self)
+        make_arrays_read_only(self)
 
 
 def momentum(run: RecordedRun) -> Momentum:

@@ -110,7 +110,7 @@ def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
 
 
 def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
-    """Of a joint of the run, or of one there that reads the same.
+    """Coordinates of a joint of the run, which may be an equal joint of another copy of the model.
 
     Raises:
         ModelError: a joint of another model.
@@ -119,10 +119,10 @@ def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
 
 
 def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath | None:
-    """What drives a coordinate of a joint of the run, or of one there that reads the same."""
-    own = run.mechanism.joints[run.joint_index(joint)]
+    """Path of the drive of a coordinate of a joint, or None."""
+    joint_of_run = run.mechanism.joints[run.joint_index(joint)]
     for drive in run.mechanism.drives:
-        if drive.joint is own and drive.coordinate == coordinate.name:
+        if drive.joint is joint_of_run and drive.coordinate == coordinate.name:
             return drive.path
     return None
 
@@ -164,22 +164,22 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """How far each of many coordinates goes between chosen instants, shape (count,) [rad or m].
+    """Range of each coordinate over chosen instants, shape (count,) [rad or m].
 
-    All of them at once, and roughly: the times between are not looked at, and angles take the shorter way.
+    The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
     functions = [coordinate.functions() for coordinate in coordinates]
     y = run.system.functions([row for rows in functions for row in rows]).values(run.instants.at(instants))
     begins = np.cumsum([0, *(len(rows) for rows in functions)])
-    found = []
+    ranges = []
     for coordinate, begin, end in zip(coordinates, begins[:-1], begins[1:], strict=True):
         values = np.array([coordinate.value(row) for row in y[:, begin:end]])
-        found.append(np.ptp(np.unwrap(values) if coordinate.is_angle else values))
-    return np.array(found)
+        ranges.append(np.ptp(np.unwrap(values) if coordinate.is_angle else values))
+    return np.array(ranges)
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
-    """Its rate from flat velocities of the bodies, shape (N + 1,) [rad/s or m/s]."""
+    """Rate of a coordinate from flat velocities of the bodies, shape (N + 1,) [rad/s or m/s]."""
     functions = run.system.coordinate_functions(coordinate)
     changes = functions.rates(run.instants, velocities)
     return np.asarray((coordinate_gradients(run, coordinate) * changes).sum(axis=1))

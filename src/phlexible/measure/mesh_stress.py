@@ -43,7 +43,7 @@ class MeshStress:
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """See ``Motion.mesh_stress``."""
+    """Stress at nodes of a mesh, see ``Motion.mesh_stress``."""
     body, points = meshed(target)
     index = run.body_index(target)
     chosen = _surface(points) if nodes is None else _checked(nodes, points)

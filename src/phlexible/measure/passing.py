@@ -79,7 +79,7 @@ class _Crossings:
         thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
         for i in sorted(balls, key=lambda i: -moved[i]):
             for j in np.flatnonzero(moved[i] + moved > thick + 2.0 * members[i].radius).tolist():
-                if _meet(members[i], members[j]):
+                if _can_touch(members[i], members[j]):
                     yield i, j
 
     def _crossed(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
@@ -115,9 +115,9 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Those of a search; of a contact of two its points and its surface."""
+    """Members of a contact: those of a contact group, or the points and the surface of two bodies."""
     if contact.is_searched:
-        return tuple(each for each in contact.members(dimension) if each.kind is not MemberKind.RIM)
+        return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
     surface = contact.second
     if not isinstance(surface, Touchable):
         surface = Surface(surface, Sphere(contact.radius))  # type: ignore[arg-type]
@@ -126,11 +126,11 @@ def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
 
 
 def _thickness(ball: Member, other: Member) -> float:
-    """Of both together [m]."""
+    """Sum of the thicknesses of two members [m]."""
     return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
 
 
-def _meet(ball: Member, other: Member) -> bool:
-    """Whether two members are of bodies and sides that push each other, and have a size."""
+def _can_touch(ball: Member, other: Member) -> bool:
+    """Whether two members of different bodies, on opposite sides, may touch and have a size."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

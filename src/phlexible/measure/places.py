@@ -1,4 +1,4 @@
-"""How places of points change with poses, exactly: what weighs these alone is not differenced.
+"""Exact changes of the positions of points with poses: what weighs these alone is not differenced.
 
 x = r + R (x0 + P eta),    dx = dr + phi x (x - r) + R P deta
 """

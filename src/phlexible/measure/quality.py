@@ -1,4 +1,4 @@
-"""What a motion is worth: balances, joints, lengths of steps, limits of the models (docs/theory.md, 4)."""
+"""Quality of a motion, by balances, joints, lengths of steps and limits of the models (docs/theory.md, 4)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ from phlexible.errors import (
     StiffeningWarning,
 )
 from phlexible.measure.energy import energy_of
-from phlexible.measure.held import redundant_joints, unheld_bodies
 from phlexible.measure.passing import passed_through
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
 from phlexible.measure.section_forces import rod_forces
+from phlexible.measure.unsupported import falling_bodies, redundant_joints
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
@@ -110,13 +110,13 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
             most = float(turn.max())
             count = int(np.ceil(rod.handle.body.elements * most / LARGEST_ACCURATE_ROTATION))
             far = "" if most < LARGEST_ROTATION else f"; beyond {LARGEST_ROTATION:g} rad they grow soft and fold"
-            pull, carried, apart = _pull(run, rod, int(rows[beyond[0]]) + 1)
+            pull, carried, separated = _rod_tension(run, rod, int(rows[beyond[0]]) + 1)
             because = "or check its material and loads"
             if pull > carried:
                 count = int(np.ceil(MARGIN * rod.handle.body.elements * (pull / carried) ** 0.5))
                 because = (
                     f"or a String: it is pulled by {pull:.3g} N, and beyond {carried:.3g} N sections that are"
-                    f" {apart:.3g} m apart turn to and fro"
+                    f" {separated:.3g} m separated turn to and fro"
                 )
             yield (
                 f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
@@ -125,16 +125,16 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
             )
 
 
-def _pull(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """The greatest tension up to an instant and that beyond which sections turn to and fro [N], their distance [m].
+def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
+    """Largest tension up to an instant, the tension beyond which sections oscillate [N], and their distance [m].
 
-    Sections that turn by phi to either side shorten their mean direction by phi^2 / 2: the tension N gains
-    N l phi^2 / 2 from what bends with 2 EI phi^2 / l.
+    Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
+    tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.
     """
     bending = min(float(stiffness.diagonal()[4:].min()) for each in rod.elements for stiffness in each.stiffness)
     body = rod.handle.body
-    apart = body.length / (body.elements * body.order)
-    return float(rod_forces(run, rod)[:count, :, 0].max()), 4 * bending / apart**2, apart
+    distance = body.length / (body.elements * body.order)
+    return float(rod_forces(run, rod)[:count, :, 0].max()), 4 * bending / distance**2, distance
 
 
 TOGETHER = 4096  # instants of equal beams
@@ -153,8 +153,8 @@ def large_deflections(run: RecordedRun) -> list[str]:
     for beams in _beams(run):
         eta, time = beams.sampled(run)
         fields, length = beams.points.station_fields, beams.beam.length
-        slopes = beams.apart(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
-        ways = beams.apart(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
+        slopes = beams.separated(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
+        ways = beams.separated(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
         is_far = np.maximum(slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * length)) > 1
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
             index, slope, away, beyond = beams.bodies[k], slopes[k], ways[k], np.flatnonzero(is_far[k])
@@ -178,7 +178,7 @@ def large_strains(run: RecordedRun) -> list[str]:
     found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
-        strains = beams.apart(_strains(beams.beam, beams.points, eta))
+        strains = beams.separated(_strains(beams.beam, beams.points, eta))
         is_far = strains > GREATEST_STRAIN
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
             index, begin = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]]
@@ -231,8 +231,8 @@ class _EqualBeams:
         rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
 
-    def apart(self, values: Array) -> Array:
-        """The greatest of values (bodies times T, places) at each instant of each body, shape (bodies, T)."""
+    def separated(self, values: Array) -> Array:
+        """Largest of values (bodies times T, places) at each instant for each body, shape (bodies, T)."""
         return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
@@ -296,7 +296,7 @@ def _deflections(run: RecordedRun, index: int, x: float) -> Array:
 
 
 def _lowest_frequency(data: FloatingBody) -> float:
-    """Of the body held by its frame [rad/s]."""
+    """Lowest frequency of the body constrained by its frame [rad/s]."""
     stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
     if isinstance(stiffness, np.ndarray):
         from scipy.linalg import eigh
@@ -315,16 +315,17 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
-    """What says that a step [s] was too long for contacts and stops that pushed at a stored instant, in words.
+    """Messages about contacts and stops for which a step [s] was too long at a stored instant.
 
-    Where no step took the greatest number of parts, none was: parts follow from a bound of the frequency (8.23).
+    If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
+    (8.23).
     """
-    record, found, told = run.recording, [], set()
+    record, messages, reported = run.recording, [], set()
     if np.diff(record.contact_steps).max(initial=0) < MOST_PARTS:
         return []
     for number, (element, force) in enumerate(run.system.forces):
         contact = force.contact
-        if contact is None or element in told:
+        if contact is None or element in reported:
             continue
         depth = contact.side * (force.rest - record.theta[:, number])
         deepest = int(np.argmax(depth))
@@ -336,13 +337,13 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
         slope = -contact.slope(float(record.theta[deepest, number]), force.rest)
         ratio = step * float(np.sqrt(slope * compliance))
         if ratio > LONGEST * MOST_PARTS:
-            told.add(element)
-            found.append(
+            reported.add(element)
+            messages.append(
                 f"the step is {ratio:.2g} times 1/omega of {element}, too long for the {MOST_PARTS} parts that it"
                 " is taken in at most: its bounces are late and imprecise, whatever the energy says; take steps of"
                 f" {LONGEST * MOST_PARTS / ratio * step:.2g} s"
             )
-    return found
+    return messages
 
 
 # Finds runs whose steps were too long, or too short, for what moved in them (docs/theory.md, 4).
@@ -356,41 +357,41 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """What says that the steps were too long, or too short, in words.
+    """Messages about steps that were too long or too short.
 
     Args:
-        steps: how many there were, or parts of composed steps, between the first and the last instant; None:
-            not known.
+        steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
+            unknown.
     """
-    record, found = run.recording, []
+    record, messages = run.recording, []
     worst = int(np.argmax(record.step_error))
     error = float(record.step_error[worst])
     if error > GREATEST_ERROR:
-        found.append(
+        messages.append(
             f"the steps are too long: near t = {record.time[worst]:.4g} s a step errs by about {error:.2g} of the "
             "longest body (motion.step_error), whatever energy and momenta say; take a smaller step, or tolerance="
         )
     is_complete = steps is not None and steps + 1 == len(record.time)
     if is_complete and error > NOTICEABLE and (share := alternating_share(run)) > ALTERNATING:
-        found.append(
+        messages.append(
             f"{100 * share:.0f} % of the energy is in elastic rates that change their sign in every step: "
             'vibrations much faster than the step. Start with initial="quasi_static", give viscosity or '
             "numerical_damping, or take a smaller step"
         )
     taken = (steps or 0) + int(record.contact_steps[-1] - record.contact_steps[0])
     if steps and (mean := (record.iterations[-1] - record.iterations[0]) / taken) > MANY_ITERATIONS:
-        found.append(
+        messages.append(
             f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
             "bodies too soft for the loads; take a smaller step"
         )
     if steps:
-        found += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
+        messages += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
     if steps and (lost := lost_in_round_off(run, steps)) > LOST:
-        found.append(
+        messages.append(
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
             "its energy; take longer steps, or place the model closer to the origin"
         )
-    return [*found, *passed_through(run), *ringing_dampers(run)]
+    return [*messages, *passed_through(run), *ringing_dampers(run)]
 
 
 def lost_in_round_off(run: RecordedRun, steps: int) -> float:
@@ -475,7 +476,7 @@ def iterations(record: RecordedStates) -> int:
 
 
 def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """What says that stored energies do not follow from works and losses, in words.
+    """Messages about stored energies that do not follow from work and losses.
 
     Args:
         run: to be checked.
@@ -566,7 +567,7 @@ def checked(run: RecordedRun) -> MotionCheck:
     record, scale, parts = run.recording, energies_in(run), energy_parts(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]
-    texts = (*run.warnings, *open_balance(run, scale, parts), *limits, *unheld_bodies(run), *redundant_joints(run))
+    texts = *run.warnings, *open_balance(run, scale, parts), *limits, *falling_bodies(run), *redundant_joints(run)
     return MotionCheck(
         balance_error(run),
         float(gaps.max(initial=0.0)),

@@ -1,4 +1,4 @@
-"""What joints transmit and strings carry over time (docs/theory.md, 8)."""
+"""Forces and moments in joints, and tensions of strings, over time (docs/theory.md, 8)."""
 
 from typing import NamedTuple
 
@@ -41,22 +41,22 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 
 def required(run: RecordedRun, joint: Joint) -> Array:
-    """What the drives of a joint needed, along its driven coordinates, (N + 1,) or (N + 1, drives) [N or N m].
+    """Generalized forces of the drives of a joint, shape (N + 1,) or (N + 1, drives) [N or N m].
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.
     """
     here = run.mechanism.joints[run.joint_index(joint)]
-    own = [drive for drive in run.mechanism.drives if drive.joint is here]
-    if not own:
+    drives = [drive for drive in run.mechanism.drives if drive.joint is here]
+    if not drives:
         raise ModelError(
             f"no drive moves {joint!r}: model.apply(joint.drive(angle=...)); what a joint transmits is"
             " motion.reaction(joint) and motion.reaction_moment(joint)"
         )
     names = list(here.coordinate_names)
-    own.sort(key=lambda drive: names.index(drive.coordinate))
-    forces = [element_force(run, drive) for drive in own]
-    return forces[0] if len(own) == 1 else np.stack(forces, axis=1)
+    drives.sort(key=lambda drive: names.index(drive.coordinate))
+    forces = [element_force(run, drive) for drive in drives]
+    return forces[0] if len(drives) == 1 else np.stack(forces, axis=1)
 
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
@@ -102,7 +102,7 @@ CHUNK_NUMBERS = 4_000_000
 
 
 class SlackPart(NamedTuple):
-    """Where a string was slack first."""
+    """First element of a string that is slack."""
 
     name: str
     element: int
@@ -110,7 +110,7 @@ class SlackPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the finding means, in words."""
+        """Message of the finding."""
         return (
             f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
             "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
@@ -122,7 +122,7 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
     """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).
 
     Raises:
-        ModelError: a body that is no string.
+        ModelError: a body that is not a string.
     """
     return np.concatenate([np.sqrt(C) for _, C in _strains(run, placed)], axis=1)
 
@@ -133,7 +133,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     With the viscous part and that of branches of a law that creeps.
 
     Raises:
-        ModelError: a body that is no string.
+        ModelError: a body that is not a string.
     """
     from phlexible.bodies.mechanics.absolute import strain_rates
 
@@ -151,7 +151,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
             if isinstance(group.law, TensionOnly):
                 own *= exceeds(own, 0.0)
     if not found:
-        raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
+        raise ModelError(f"{placed.name} is not a string and has no tension; ask for its stress")
     return np.concatenate(found, axis=1)
 
 
@@ -203,7 +203,7 @@ def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrain
     data = run.system.bodies[index].data
     if not isinstance(data, AbsoluteBody):
         raise ModelError(
-            f"{run.system.bodies[index].name} is no string and has no tension; ask for its section forces"
+            f"{run.system.bodies[index].name} is not a string and has no tension; ask for its section forces"
         )
     nodes = run.elastic(index).reshape(run.count, -1, data.dimension)
     step = max(1, CHUNK_NUMBERS // (6 * data.node_count))

@@ -50,21 +50,21 @@ def ringing_dampers(run: RecordedRun) -> list[str]:
             compliance, body = _compliance(run.system, part, worst, each)
             strength = each.force.damping * compliance
             if strength * interval > CLEARLY * TURNS and swing[worst - 1] ** 2 / (2 * compliance) > least:
-                found[name] = _words(each, body, strength, interval, float(part.recording.time[worst]))
+                found[name] = _message(each, body, strength, interval, float(part.recording.time[worst]))
     return list(found.values())
 
 
-def _words(each: ScalarForce, body: str, strength: float, interval: float, time: float) -> str:
+def _message(force: ScalarForce, body: str, strength: float, interval: float, time: float) -> str:
     return (
-        f"{each.element} damps too strongly for the step: damping over the inertia that it moves, mostly that of"
+        f"{force.element} damps too strongly for the step: damping over the inertia that it moves, mostly that of"
         f" {body}, is {strength:.3g} 1/s, {strength * interval:.3g} in the {interval:.3g} s between instants;"
-        f" beyond {TURNS:g} a rate that shall stop changes its sign in each step, as near t = {time:.4g} s. Take"
-        f" steps of {TURNS / strength:.2g} s or less damping; what shall not move takes a drive, a lock or Fixed"
+        f" beyond {TURNS:g} a decaying rate changes its sign in each step, as near t = {time:.4g} s. Take"
+        f" steps of {TURNS / strength:.2g} s or less damping; use a drive, a lock or Fixed to prevent a motion"
     )
 
 
 def _windows(time: Array) -> Iterator[slice]:
-    """Of instants that are evenly spaced."""
+    """Slices of evenly spaced instants."""
     last = len(time)
     for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
         intervals = np.diff(time[begin : begin + WINDOW])
@@ -73,17 +73,17 @@ def _windows(time: Array) -> Iterator[slice]:
 
 
 def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
-    """Of their coordinates, shape (T, forces) [rad/s or m/s]."""
-    coordinates = [each.force.coordinate for each in forces]
+    """Rates of the coordinates of forces, shape (T, forces) [rad/s or m/s]."""
+    coordinates = [force.force.coordinate for force in forces]
     rows = [coordinate.functions() for coordinate in coordinates]
-    functions = run.system.functions([row for own in rows for row in own])
+    functions = run.system.functions([row for span in rows for row in span])
     y, dy = functions.values(run.instants), functions.rates(run.instants, run.recording.velocity)
-    begins: IntArray = np.cumsum([0, *(len(own) for own in rows)])
+    begins: IntArray = np.cumsum([0, *(len(span) for span in rows)])
     result = np.zeros((run.count, len(forces)))
     for k, coordinate in enumerate(coordinates):
-        own = slice(int(begins[k]), int(begins[k + 1]))
-        gradients = np.array([coordinate.gradient(values) for values in y[:, own]])
-        result[:, k] = (gradients * dy[:, own]).sum(axis=1)
+        span = slice(int(begins[k]), int(begins[k + 1]))
+        gradients = np.array([coordinate.gradient(values) for values in y[:, span]])
+        result[:, k] = (gradients * dy[:, span]).sum(axis=1)
     return result
 
 
@@ -94,15 +94,17 @@ def _alternates(swing: Array, rates: Array) -> bool:
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
 
 
-def _compliance(system: System, part: RecordedRun, instant: int, each: ScalarForce) -> tuple[float, str]:
-    """The rate that a unit impulse along the coordinate gives, with the joints; and the body that moves most."""
+def _compliance(system: System, part: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
+    """Rate after a unit impulse along the coordinate of a force, with the joints, and the name of the body that
+    moves most.
+    """
     own = slice(instant, instant + 1)
     at, state = part.instants.at(own), part.recording.state(instant)
     system = system.phase(part.recording.held[instant]).system
-    row = coordinate_row(system, at, each.force.coordinate)[0]
+    row = coordinate_row(system, at, force.force.coordinate)[0]
     mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
-    found, _ = nearest_point(mass, joints).solve(row)
-    momentum = mass @ found
+    velocities, _ = nearest_point(mass, joints).solve(row)
+    momentum = mass @ velocities
     places = [system.layout.place(index) for index in range(len(system.bodies))]
-    shares = [float(found[place] @ momentum[place]) for place in places]
-    return float(row @ found), system.bodies[int(np.argmax(shares))].name
+    shares = [float(velocities[place] @ momentum[place]) for place in places]
+    return float(row @ velocities), system.bodies[int(np.argmax(shares))].name

@@ -39,7 +39,7 @@ def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
 
 
 def strain_places(rod: RodInModel) -> Array:
-    """Where strains are: quadrature points of all elements, shape (g,) [m]."""
+    """Positions of the quadrature points of all elements, shape (g,) [m]."""
     return np.concatenate([element.shape.places for element in rod.elements])
 
 
@@ -87,7 +87,8 @@ INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
 
 @dataclass(frozen=True, eq=False)
 class SectionForces:
-    """What the part beyond a cut exerts on its positive face (normal +x), at T instants and s stations.
+    """Forces and moments that the part beyond a cut exerts on its positive face (normal +x), at T instants and s
+    stations.
 
     In the local axes of the section, which turn with its slopes. In the plane ``shear_z``, ``torsion``
     and ``moment_y`` are zero.
@@ -138,7 +139,7 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """See ``Motion.section_forces``."""
+    """Section forces of a beam or rod, see ``Motion.section_forces``."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
@@ -173,7 +174,7 @@ def stress(
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
-    """See ``Motion.stress``."""
+    """Stress in the sections of a beam or rod, see ``Motion.stress``."""
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))

@@ -1,4 +1,4 @@
-"""Sensors: what can be measured in motions, equilibria, linear models, tables and by controllers, a class each."""
+"""Sensors of quantities in motions, equilibria, linear models, tables and controllers, one class for each."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,32 +33,32 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.system import System
 
 
-def sensors(name: str, given: object) -> list[Sensor]:
-    """A list of sensors, refused unless each is one.
+def sensors(name: str, values: object) -> list[Sensor]:
+    """User's sensors as a list, refused if another value is among them.
 
     Raises:
-        ParameterError: naming the first that is none.
+        ParameterError: a value is not a sensor; the message names the first one.
     """
-    if isinstance(given, Sensor):
-        given = [given]
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise ParameterError(f"{name} must be a list of sensors such as [Position(beam.end)], got {given!r}")
-    for each in given:
-        if not isinstance(each, Sensor):
-            raise ParameterError(f"{name} takes sensors such as Position(beam.end), got {each!r}")
-    return list(given)
+    if isinstance(values, Sensor):
+        values = [values]
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise ParameterError(f"{name} must be a list of sensors such as [Position(beam.end)], got {values!r}")
+    for value in values:
+        if not isinstance(value, Sensor):
+            raise ParameterError(f"{name} takes sensors such as Position(beam.end), got {value!r}")
+    return list(values)
 
 
-def columns(given: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Values by name and unit, one column a component: "position of beam.end x [m]"."""
-    found: dict[str, Array] = {}
-    for sensor in given:
+def columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
+    """Values of sensors by name and unit, one column for each component, such as "position of beam.end x [m]"."""
+    table: dict[str, Array] = {}
+    for sensor in chosen:
         values = sensor.read(run)
         flat = values.reshape(len(values), -1)
         names = sensor.components or ([""] if flat.shape[1] == 1 else [str(k) for k in range(flat.shape[1])])
         for name, column in zip(names, flat.T, strict=True):
-            found[f"{sensor} {name}".rstrip() + f" [{sensor.unit}]"] = np.ascontiguousarray(column)
-    return found
+            table[f"{sensor} {name}".rstrip() + f" [{sensor.unit}]"] = np.ascontiguousarray(column)
+    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class LinearPoint:
         return self._row(load.entries())
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
-        """Of the displacement in the frame of a body along an axis of that, shape (velocities,).
+        """Row of the elastic displacement in the frame of a body along an axis of it, shape (velocities,).
 
         Raises:
             ModelError: a point of another model.
@@ -132,11 +132,11 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def _coordinate_row(self, coordinate: Coordinate) -> Array:
-        """d theta/dx."""
+        """Derivative of a coordinate with respect to the states, shape (states,)."""
         return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
 
     def _turn(self, joint: Joint, axis: Array) -> Array:
-        """Of the angle whose rate is (w_b - w_a) . axis."""
+        """Row of the angle whose rate is the relative angular velocity (w_b - w_a) . axis, shape (states,)."""
         for port in (joint.first, joint.second):
             if not port.has_orientation:
                 raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
@@ -145,12 +145,12 @@ class LinearPoint:
 
 
 def named_rows(
-    point: LinearPoint, joint: Joint, coordinate: int | None, words: tuple[str, str]
+    point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
     """Name, whether it turns, and row of one coordinate of a joint, or of all.
 
     Args:
-        words: for coordinates that turn and for those that slide.
+        kind_names: for coordinates that turn and for those that slide.
 
     Raises:
         ModelError: as of ``coordinate_rows``.
@@ -158,7 +158,7 @@ def named_rows(
     """
     found = point.coordinate_rows(joint)
     check_coordinate(coordinate, len(found), joint)
-    kinds = [words[0] if is_angular else words[1] for is_angular, _ in found]
+    kinds = [kind_names[0] if is_angular else kind_names[1] for is_angular, _ in found]
     for k, (is_angular, row) in enumerate(found):
         if coordinate in (None, k):
             number = f" {kinds[: k + 1].count(kinds[k])}" if kinds.count(kinds[k]) > 1 else ""
@@ -217,7 +217,7 @@ class PointSensor(Sensor):
 
     @property
     def share(self) -> Share | None:
-        """Along the direction, of what is measured of the attachment."""
+        """Point of a body and the matrix and offset of the measured components; None: a port on the ground."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -232,7 +232,7 @@ class PointSensor(Sensor):
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """One row: that of a unit force or moment along or about the direction."""
+        """Single row, that of a unit force or moment along or about the direction."""
         load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
@@ -261,7 +261,7 @@ class Displacement(PointSensor):
 
 
 class Velocity(PointSensor):
-    """Its rate [m/s].
+    """Velocity of a point along a direction [m/s].
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -276,7 +276,8 @@ class Velocity(PointSensor):
 
 
 class Acceleration(PointSensor):
-    """Its second rate [m/s2]; of motions by differences of second order between stored instants.
+    """Acceleration of a point along a direction [m/s2]; of motions by second-order differences between stored
+    instants.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -319,7 +320,7 @@ class Angle(PointSensor):
 
 
 class AngularVelocity(PointSensor):
-    """Its rate [rad/s]; of motions the angular velocity along the direction.
+    """Angular velocity about a direction [rad/s].
 
     Example:
         >>> model = ph.Model()
@@ -335,7 +336,9 @@ class AngularVelocity(PointSensor):
 
 
 class AngularAcceleration(PointSensor):
-    """Its second rate [rad/s2]; of motions by differences of second order between stored instants."""
+    """Angular acceleration about a direction [rad/s2]; of motions by second-order differences between stored
+    instants.
+    """
 
     differentiations = 2
     is_angular = True
@@ -369,7 +372,7 @@ class Position(Sensor):
 
     @property
     def share(self) -> Share | None:
-        """Of a point of a body what is measured of it."""
+        """Point of a body and the matrix and offset of the measured components; None: a port on the ground."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
@@ -409,7 +412,7 @@ class ElasticDisplacement(Sensor):
 
     @property
     def axes(self) -> Array:
-        """What is measured along: the direction, shape (3,), or all axes, (3, 3)."""
+        """Directions of the measurement: the direction of the sensor, shape (3,), or all axes, (3, 3)."""
         return np.eye(3) if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     def read(self, run: RecordedRun) -> Array:
@@ -477,19 +480,19 @@ class Rotation(_Orientation):
 
 
 class Quaternion(_Orientation):
-    """The same as a unit quaternion, scalar last as in SciPy, without jumps of sign, shape (N + 1, 4)."""
+    """Orientation as a unit quaternion, scalar last as in SciPy, without jumps of sign, shape (N + 1, 4)."""
 
     label, components = "quaternion", (*XYZ, "w")
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 4)."""
+        """Unit quaternions at all instants, shape (N + 1, 4)."""
         found = quaternions(kinematics.rotation(run, self.target))
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
 
     def continued(self, before: Array, now: Array) -> Array:
-        """Of the sign of the value before."""
+        """Reading with the sign that continues the value before."""
         return -now if before @ now < 0 else now
 
 
@@ -526,7 +529,7 @@ class JointSensor(Sensor):
     coordinate: int | str | None = None
 
     takes = (Joint, "one of the model")
-    words: ClassVar[tuple[str, str]]
+    kind_names: ClassVar[tuple[str, str]]
     """What it is called in linear models, of coordinates that turn and of those that slide."""
 
     def __post_init__(self) -> None:
@@ -539,7 +542,7 @@ class JointSensor(Sensor):
 
     @property
     def number(self) -> int | None:
-        """Of the coordinate among those of the joint; None: all of them."""
+        """Index of the coordinate among those of the joint; None: all of them."""
         return coordinate_number(self.joint, self.coordinate)
 
     @property
@@ -574,7 +577,7 @@ class JointSensor(Sensor):
             ModelError: a joint of another model, without coordinates, or on a body without orientation.
             ParameterError: a number beyond its coordinates.
         """
-        for name, is_angular, row in named_rows(point, self.joint, self.number, self.words):
+        for name, is_angular, row in named_rows(point, self.joint, self.number, self.kind_names):
             yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
@@ -591,7 +594,7 @@ class JointSensor(Sensor):
         return self.of(run, own if self.number is None else [own[self.number]])
 
     def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
-        """Of chosen coordinates, shape (N + 1,) of one, else (N + 1, count)."""
+        """Readings of chosen coordinates, shape (N + 1,) for one, else (N + 1, count)."""
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in chosen]
             values = [kinematics.coordinate_values(run, *each) for each in zip(chosen, paths, strict=True)]
@@ -602,7 +605,7 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Of the coordinates that turn, or of those that slide, in the same shape.
+        """Readings of the rotational or of the sliding coordinates, of the same shape as ``of``.
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.
@@ -629,11 +632,11 @@ class JointPosition(JointSensor):
     """
 
     label = "position"
-    words = ("angle", "displacement")
+    kind_names = ("angle", "displacement")
 
 
 class JointRate(JointSensor):
-    """Its rate [rad/s, m/s].
+    """Rate of a joint coordinate [rad/s, m/s].
 
     Example:
         >>> model = ph.Model(dimension=2)
@@ -645,15 +648,17 @@ class JointRate(JointSensor):
 
     differentiations = 1
     label = "rate"
-    words = ("angular rate", "sliding rate")
+    kind_names = ("angular rate", "sliding rate")
 
 
 class JointAcceleration(JointSensor):
-    """Its second rate [rad/s^2, m/s^2]; of motions by differences of second order between stored instants."""
+    """Second derivative of a joint coordinate [rad/s^2, m/s^2]; of motions by second-order differences between
+    stored instants.
+    """
 
     differentiations = 2
     label = "acceleration"
-    words = ("angular acceleration", "sliding acceleration")
+    kind_names = ("angular acceleration", "sliding acceleration")
 
 
 def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
@@ -716,7 +721,7 @@ class Reaction(Sensor):
 
 
 class ReactionMoment(Reaction):
-    """Its moment about the point of the second attachment, shape (N + 1, 3) [N m]."""
+    """Moment of a joint on the second attachment, about its point, shape (N + 1, 3) [N m]."""
 
     label, unit = "reaction moment", "N m"
     _which = 1

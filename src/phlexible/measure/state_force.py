@@ -1,4 +1,4 @@
-"""``StateForce``: forces on several ports from a function of time and state, inside of the step."""
+"""Forces on several ports from a function of time and state (``StateForce``), evaluated within the step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -10,7 +10,9 @@ MANY_TIMES = 1e3
 
 
 def wave_time(body: AbsoluteBody) -> float:
-    """That a wave takes along the shortest element of an undeformed string without viscosity; inf: none [s]."""
+    """Time of a wave along the shortest element of an undeformed string without viscosity; inf if there is none
+    [s].
+    """
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -22,7 +24,7 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """What says that steps are very long for strings, in words; step in s."""
+    """Messages about strings for which a step [s] is very long."""
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"

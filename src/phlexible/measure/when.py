@@ -1,4 +1,4 @@
-"""Conditions: what events and the end of a run wait for, as thresholds of sensors."""
+"""Conditions that trigger events and the end of a run, as thresholds of sensors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,9 @@ class When(Portable, Condition):
         return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
-        """How far beyond the threshold, of what its sensors measured at some instants, shape (T,)."""
+        """Excess of the condition's quantity over the threshold at some instants, from readings of its sensors,
+        shape (T,).
+        """
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:
@@ -111,7 +113,7 @@ class WatchedCondition:
         self._last: list[Array] = []
 
     def excess(self, recording: RecordedStates) -> Array:
-        """How far it is beyond its threshold, at instants that follow the last kept one, shape (T,)."""
+        """Excess over the threshold at instants after the last stored one, shape (T,)."""
         return self._condition.excess(recording.time, self._readings(recording))
 
     def keep(self, recording: RecordedStates) -> None:
@@ -131,12 +133,12 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """What the events of a run and its end wait for.
+    """Conditions of the events of a run and of its end, by event number.
 
     Args:
-        system: what moves.
-        stop: what ends the run, or None.
-        so_far: of a run that goes on.
+        system: of the run.
+        stop: condition that ends the run, or None.
+        so_far: states of a run that is continued, or None.
     """
     waiting = {k: event.when for k, event in enumerate(system.mechanism.events)} | {STOP: stop}
     found = {k: WatchedCondition(each, system) for k, each in waiting.items() if isinstance(each, When)}

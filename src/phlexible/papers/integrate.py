@@ -67,7 +67,7 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
         FunctionError: a function raised.
     """
     if given is None:
-        return AskedInputs(model.given_inputs, model.given_input_states)
+        return AskedInputs(model.default_inputs, model.default_input_states)
     if callable(given):
         parts = [_signal("inputs", slice(0, model.port_size), given)]
     elif isinstance(given, Mapping):

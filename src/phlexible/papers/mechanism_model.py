@@ -340,9 +340,9 @@ class MechanismModel(ComposedModel):
 
     def inputs(self, time: float, x: Array) -> Array:
         """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
-        return np.asarray(self.given_inputs(np.array([time]), x[None])[0])
+        return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
-    def given_inputs(self, times: Array, x: Array) -> Array:
+    def default_inputs(self, times: Array, x: Array) -> Array:
         """``inputs`` of T states."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
@@ -369,7 +369,7 @@ class MechanismModel(ComposedModel):
         return bool(state_laws(self.system))
 
     @property
-    def given_input_states(self) -> IntArray:
+    def default_input_states(self) -> IntArray:
         """Bodies that something moving holds, all where functions of the state push."""
         if self._has_laws:
             return np.arange(self.state_size)

@@ -79,7 +79,7 @@ def animate(
         if track is not None:
             (trail,) = axes.plot(*track[:1].T[: drawn.dimension], color=QUIET, lw=0.9, zorder=2)
         digits = max(0, 2 - int(np.floor(np.log10(max(float(drawn.time[-1] - drawn.time[0]), 1e-12)))))
-        speed = speed_in_words(float(drawn.time[-1] - drawn.time[0]) * frames_per_second / count)
+        speed = speed_text(float(drawn.time[-1] - drawn.time[0]) * frames_per_second / count)
         moving = [*(artist for artist in axes.get_children() if artist not in still), label]
         with film_of(figure, moving, target, frames_per_second) as add_picture:
             for k in range(count):
@@ -94,7 +94,7 @@ def animate(
 
 
 def film_path(path: str | PathLike[str]) -> Path:
-    """The path of a film.
+    """Path of a film, checked for its ending.
 
     Raises:
         ParameterError: another ending than ``.mp4`` or ``.gif``.
@@ -105,8 +105,8 @@ def film_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-def speed_in_words(speed: float) -> str:
-    """How fast a film shows what it shows, ``speed`` times as fast as it is."""
+def speed_text(speed: float) -> str:
+    """Text of the speed of a film relative to real time."""
     if abs(speed - 1.0) < 0.005:
         return "real time"
     return f"{speed:.3g} times as fast" if speed > 1.0 else f"{1 / max(speed, 1e-12):.3g} times slower"

@@ -58,7 +58,7 @@ MARKERS: dict[SymbolKind, dict[str, Any]] = {
 
 @dataclass(eq=False)
 class SceneArtists:
-    """What was drawn of one instant.
+    """Artists of the scene at one instant.
 
     Attributes:
         updates: functions of an instant that move what was drawn there, for films.
@@ -362,7 +362,7 @@ def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: i
 
 
 def _torque(axes: Any, scene: Scene, arrow: Arrow, places: Array, instant: int, made: SceneArtists) -> None:
-    """A round arrow."""
+    """Draw a torque as a round arrow."""
     marker = r"$\circlearrowleft$" if arrow.values[instant] @ np.ones(3) >= 0 else r"$\circlearrowright$"
     look = dict(ls="none", marker=marker, ms=14, color=INK, mew=0.2, zorder=7)
     made.handles.setdefault("torque", _line(axes, scene.dimension, places[:, None], instant, made, None, **look))

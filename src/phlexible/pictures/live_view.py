@@ -42,17 +42,17 @@ class _Answer(BaseHTTPRequestHandler):
         elif path == "/":
             self._send(200, "text/html; charset=utf-8", self.server.view.page)
         elif path == "/news" and query.lstrip("-").isdigit():
-            self._send(200, "application/json", json.dumps(self.server.view.news(int(query))))
+            self._send(200, "application/json", json.dumps(self.server.view.changes(int(query))))
         else:
             self._send(404, "text/plain", "no such page")
 
     def do_POST(self) -> None:
-        """What was set on the page."""
+        """Receive a message with settings from the page."""
         length = self.headers.get("Content-Length", "")
         try:
             if not (self._is_of_this_machine() and length.isdigit() and int(length) <= MOST_BYTES):
                 raise ValueError
-            self.server.view.hear(dict(json.loads(self.rfile.read(int(length)))))
+            self.server.view.receive_message(dict(json.loads(self.rfile.read(int(length)))))
         except (ValueError, TypeError, KeyError):
             self._send(400, "text/plain", "not understood")
         else:
@@ -86,30 +86,30 @@ class Served:
         page: HTML.
     """
 
-    def __init__(self, port: int, page: str, **news: Any) -> None:
+    def __init__(self, port: int, page: str, **changes: Any) -> None:
         self.page, self.is_open = page, True
         self._changed = threading.Condition()
-        self._news: dict[str, Any] = {**news, "number": 0}
+        self._page_state: dict[str, Any] = {**changes, "number": 0}
         self._server = self._begun(port)
         self.url = f"http://{HERE}:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def news(self, after: int) -> dict[str, Any]:
-        """What pages show, with its number; waits some seconds for a number above ``after``."""
+    def changes(self, after: int) -> dict[str, Any]:
+        """State that pages show, with its number; waits some seconds for a number above ``after``."""
         with self._changed:
-            self._changed.wait_for(lambda: not self.is_open or self._news["number"] > after, PATIENCE)
-            return {**self._news, "is_open": self.is_open}
+            self._changed.wait_for(lambda: not self.is_open or self._page_state["number"] > after, PATIENCE)
+            return {**self._page_state, "is_open": self.is_open}
 
-    def hear(self, told: dict[str, Any]) -> None:
-        """What was set on a page, called in a thread of the server.
+    def receive_message(self, message: dict[str, Any]) -> None:
+        """Handle a message with settings from a page, in a thread of the server.
 
         Raises:
-            ValueError, TypeError, KeyError: nothing that pages tell.
+            ValueError, TypeError, KeyError: not a message of a page.
         """
         raise NotImplementedError
 
     def stop(self) -> None:
-        """The page ends."""
+        """Close the page and stop its server."""
         if self.is_open:
             with self._changed:
                 self.is_open = False
@@ -117,10 +117,10 @@ class Served:
             self._server.shutdown()
             self._server.server_close()
 
-    def _tell(self, **news: Any) -> None:
-        """What pages show from now on, beside what they were told before."""
+    def _publish(self, **changes: Any) -> None:
+        """Add changes to the state that pages show."""
         with self._changed:
-            self._news |= {**news, "number": self._news["number"] + 1}
+            self._page_state |= {**changes, "number": self._page_state["number"] + 1}
             self._changed.notify_all()
 
     def _begun(self, port: int) -> _Server:

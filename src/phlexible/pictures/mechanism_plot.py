@@ -157,7 +157,7 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressCol
 
 
 def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
-    """What the colours of stress mean, below a mechanism; ``is_alone`` in its figure, or part of one."""
+    """Add a colour bar of stress below a mechanism; ``is_alone`` in its figure, or in a part of one."""
     if not colors.fields:
         return
     from matplotlib.cm import ScalarMappable
@@ -304,22 +304,22 @@ def scene_figure(scene: Scene, width: float, height: float) -> "Figure":
 
 
 def figure_height(scene: Scene, width: float) -> float:
-    """Of a figure of that width without empty space [inch]."""
+    """Height of a figure of a width without empty space [inch]."""
     if scene.dimension == 3:
         return 0.8 * width
     reach = box_of(scene)
     return float(np.clip((width - 0.8) * reach[1] / reach[0] + 0.9, 0.4 * width, 1.2 * width))
 
 
-def _axes(scene: Scene, given: Any, below: float = 0.0) -> Any:
-    """Prepared axes: the given ones, or those of a new figure."""
-    if given is None:
+def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
+    """Axes of the user after checks, or those of a new figure, prepared for the scene."""
+    if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
-    if (getattr(given, "name", "") == "3d") != (scene.dimension == 3):
+    if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
         kind = 'figure.add_subplot(projection="3d")' if scene.dimension == 3 else "figure.add_subplot()"
         raise ParameterError(f"axes must be those of {kind}: the model has dimension {scene.dimension}")
-    prepare_axes(given, scene)
-    return given
+    prepare_axes(user_axes, scene)
+    return user_axes
 
 
 def _draw_frames(axes: Any, scene: Scene) -> None:
@@ -453,7 +453,7 @@ def plot_overview(
 
 
 def _telling_instants(run: RecordedRun) -> IntArray:
-    """Evenly spread instants; in space others where bodies would cover each other at these, as what swings may."""
+    """Instants that are evenly spread; in space others if bodies would cover each other at these."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:
@@ -461,16 +461,16 @@ def _telling_instants(run: RecordedRun) -> IntArray:
     tried = np.union1d(even, picked_instants(time, TRIED * count))
     nodes = np.concatenate([body.nodes() for body in scene_of(run, tried).bodies], axis=1)
     away = np.array([np.linalg.norm(nodes - each, axis=2).max(axis=1) for each in nodes])
-    told = [len(tried) - 1]
-    while len(told) < len(even):
-        told.append(int(np.argmax(away[told].min(axis=0))))
+    chosen_instants = [len(tried) - 1]
+    while len(chosen_instants) < len(even):
+        chosen_instants.append(int(np.argmax(away[chosen_instants].min(axis=0))))
 
     def nearest(chosen: IntArray) -> float:
         own = away[np.ix_(chosen, chosen)]
         return float(own[np.triu_indices(len(own), 1)].min(initial=np.inf))
 
     picked = np.searchsorted(tried, even)
-    return even if nearest(picked) >= nearest(np.array(told)) / 2 else tried[np.sort(told)]
+    return even if nearest(picked) >= nearest(np.array(chosen_instants)) / 2 else tried[np.sort(chosen_instants)]
 
 
 def _draw_mechanism(figure: Any, drawn: Scene, colors: StressColors, width: float) -> None:

@@ -190,7 +190,7 @@ class ModeShapes(Modes):
 
     @classmethod
     def of(cls, modes: Modes) -> Self:
-        """The same modes with pictures."""
+        """Modes with methods for pictures."""
         return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
 
     @overload
@@ -303,7 +303,7 @@ class ModeShapes(Modes):
                     add_picture()
 
     def _repr_html_(self) -> str:
-        """For notebooks: frequencies and shapes."""
+        """HTML for notebooks, with frequencies and shapes."""
         rows = mode_rows(self)
         text = table(rows, MODE_HEADS)
         if self.linearization is None or not len(rows):
@@ -502,7 +502,7 @@ class BodeResponse(FrequencyResponse):
 
     @classmethod
     def of(cls, response: FrequencyResponse) -> Self:
-        """The same response with a plot."""
+        """Frequency response with a method that plots it."""
         return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
 
     @overload

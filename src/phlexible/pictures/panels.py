@@ -1,4 +1,4 @@
-"""What tells most about a motion: a few panels over time."""
+"""Panels with the most informative curves of a motion over time."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ MOST_ASKED, GLANCES = 50, 40
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves over time.
+    """A panel with curves over time.
 
     Attributes:
         label: of the axis, with the unit.
@@ -72,7 +72,7 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """With the curves that vary most; None if none varies by much less than a size, or than their values."""
+    """Panel with the curves that vary most; None if none varies by much less than a size, or than their values."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]
     largest = max(spans, default=0.0)
@@ -86,9 +86,9 @@ def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = Non
 
 def _deflections(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     curves, across = [], "yz"[: run.mechanism.dimension - 1]
-    seen = [(in_words(point), point, ElasticDisplacement(point).read(run)) for point in points] or _softest_points(
-        run
-    )
+    seen = [
+        (point_label(point), point, ElasticDisplacement(point).read(run)) for point in points
+    ] or _softest_points(run)
     for name, point, moved in seen:
         percent = 100 * moved / point.placed.data.size
         curves += [(f"$u_{axis}$ of {plain_text(name)}", percent[:, "xyz".index(axis)]) for axis in across]
@@ -114,24 +114,24 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
             curves.append((name, angle))
         else:  # of a universal joint
             curves += [(f"{name}, angle {k + 1}", values) for k, values in enumerate(angle.T)]
-    return _panel("angle of joints [rad]", _told_apart(curves), size=1.0)
+    return _panel("angle of joints [rad]", _with_unique_names(curves), size=1.0)
 
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
-    """Those with an angle; of many the few that turn most."""
-    found = [
+    """Joints with an angle; of many the few that rotate most."""
+    candidates = [
         joint
         for joint in run.mechanism.joints
         if any(name.endswith("angle") for name in joint.coordinate_names)
         and joint.first.has_orientation
         and joint.second.has_orientation
     ]
-    if len(found) <= MOST_ASKED:
-        return found
-    each = [[c for c in joint.coordinates(run.mechanism.dimension) if c.is_angle] for joint in found]
-    ranges = ranges_of(run, [c for own in each for c in own], _glances(run))
-    begins = np.cumsum([0, *(len(own) for own in each)])[:-1]
-    return _most(found, np.maximum.reduceat(ranges, begins))
+    if len(candidates) <= MOST_ASKED:
+        return candidates
+    angles = [[c for c in joint.coordinates(run.mechanism.dimension) if c.is_angle] for joint in candidates]
+    ranges = ranges_of(run, [c for own in angles for c in own], _glances(run))
+    begins = np.cumsum([0, *(len(own) for own in angles)])[:-1]
+    return _most(candidates, np.maximum.reduceat(ranges, begins))
 
 
 def _glances(run: RecordedRun) -> IntArray:
@@ -145,23 +145,23 @@ def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
 
 
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """How far the heaviest body has turned, of mechanisms that no joint holds to the world, as a satellite."""
+    """Rotation angle of the heaviest body of mechanisms without a joint to the world, such as a satellite."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]
     if not (ports and turning and all(isinstance(port, Attachment) for port in ports)):
         return None
     hub = max(turning, key=lambda placed: placed.data.mass)
-    turned = rotation(run, hub) @ rotation(run, hub)[0].T
+    rotations = rotation(run, hub) @ rotation(run, hub)[0].T
     if mechanism.dimension == 2:
-        angle = np.unwrap(np.arctan2(turned[:, 1, 0], turned[:, 0, 0]))
+        angle = np.unwrap(np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0]))
     else:
-        angle = Rotation.from_matrix(turned).magnitude()
+        angle = Rotation.from_matrix(rotations).magnitude()
     return _panel("angle turned since the start [rad]", [(plain_text(hub.name), angle)], size=1.0)
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Of bodies that turn freely, in body axes; about z in the plane."""
+    """Spins of bodies that rotate freely, in body axes; about z in the plane."""
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
@@ -176,12 +176,14 @@ def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Of bodies, of both ends of rods and of beams in parts, of the node of a soft body that moves most."""
+    """Positions of bodies, of both ends of rods and beams in parts, and of the node of a soft body that moves
+    most.
+    """
     mechanism = run.mechanism
     alone, wholes = _liveliest_bodies(run, _alone(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
     soft = [_liveliest(run, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
-    places += [(in_words(port), port) for port in soft]
+    places += [(point_label(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
         (f"{'xyz'[k]} of {plain_text(name)}", place[:, k])
@@ -194,7 +196,7 @@ def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[PlacedBody]:
-    """Of many bodies the few whose carriers, centres of mass or first nodes, go farthest."""
+    """Bodies whose centres of mass or first nodes move most, if there are many."""
     if len(bodies) <= MOST_ASKED:
         return bodies
     system, places = run.system, run.recording.position[_glances(run)]
@@ -225,20 +227,22 @@ def _middle(placed: PlacedBody) -> Attachment:
 
 
 def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
-    """Of the first bodies with a mesh, with their displacement (N + 1, 3) as seen from the first interface [m]."""
-    found = []
+    """Softest point of the first bodies with a mesh, with its displacement (N + 1, 3) seen from the first interface
+    [m].
+    """
+    points_found = []
     for placed in run.mechanism.bodies:
         points = placed.data.points
         if isinstance(points, FlexiblePoints) and points.shapes.shape[2]:
             point = _softest(placed, points)
             seen = _seen_from_interface(points, point.point.position[None], point.point.shapes[None])[0]
             eta = run.elastic(run.body_index(placed))
-            name = in_words(point)
+            name = point_label(point)
             if points.interfaces.names:
                 away = float(np.linalg.norm(point.point.position - points.interfaces.positions[0]))
                 name = f"{placed.name}, {away:.3g} m from {points.interfaces.names[0]}"
-            found.append((name, point, np.asarray(eta @ seen.T)))
-    return found[:MOST_BODIES]
+            points_found.append((name, point, np.asarray(eta @ seen.T)))
+    return points_found[:MOST_BODIES]
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
@@ -259,8 +263,8 @@ def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -
     return np.asarray(shapes - faces.shapes[0] - turns.transpose(0, 2, 1))
 
 
-def in_words(port: Attachment) -> str:
-    """A point of a body as one says it: "beam, end", "beam, 0.5 m along", "plate at (1, 0, 0) m"."""
+def point_label(port: Attachment) -> str:
+    """Label of a point of a body: "beam, end", "beam, 0.5 m along", "plate at (1, 0, 0) m"."""
     name = port.placed.name
     match port.location:
         case Start() | Cut(at_end=False):
@@ -287,7 +291,7 @@ def _liveliest(run: RecordedRun, placed: PlacedBody) -> Attachment:
     return placed.node(int(points.mesh.nodes[away.argmax()]))
 
 
-def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
+def _with_unique_names(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
     names = [name for name, _ in curves]
     return [
         (name if names.count(name) == 1 else f"{name}, joint {k + 1}", values)

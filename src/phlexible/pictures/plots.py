@@ -1,4 +1,4 @@
-"""Plots over time: energies with their balance, displacements, reactions."""
+"""Plots of energies with their balance, displacements and reactions over time."""
 
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -81,7 +81,9 @@ def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None =
 
 
 def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
-    """What the brackets of the legend mean, and how far the balance is off, under the label of the time."""
+    """Add a note under the label of the time with the meaning of brackets in the legend and the error of the
+    balance.
+    """
     notes = []
     if any(values[0] for values in energy_curves(energy).values()):
         notes.append("in brackets: energy at the start [J]")

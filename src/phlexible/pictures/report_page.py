@@ -35,7 +35,7 @@ STEPS = 65_000
 
 @dataclass(eq=False)
 class Packing:
-    """Collects arrays; each is stored once, and named by its number.
+    """A collection of arrays, each of which is stored once and named by its number.
 
     Attributes:
         entries: kind, shape, place and, of 16 bits, scale and shift of each column.
@@ -72,11 +72,11 @@ class Packing:
         return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
 
     def raw(self, content: bytes) -> int:
-        """Any bytes."""
+        """Store bytes without conversion and return their number."""
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
     def arrays(self) -> list[Array]:
-        """Those that are stored as they are, flat."""
+        """Arrays that are stored without quantization, flat."""
         kinds = [each["kind"] for each in self.entries]
         return [
             np.frombuffer(part, dtype=f"<{kind}").astype(np.float64)
@@ -85,7 +85,7 @@ class Packing:
         ]
 
     def text(self) -> str:
-        """All arrays, compressed."""
+        """All arrays as compressed base64 text."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
     def _add(self, array: NDArray[Any], kind: str, scale: list[float], shift: list[float]) -> int:
@@ -254,7 +254,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 
 
 def moved_data(scene: Scene, pack: Packing) -> Tree:
-    """What differs from instant to instant: of bodies and surfaces, frames and arrows."""
+    """Data of a scene that change with time: poses of bodies and surfaces, frames and arrows."""
     shown = (*scene.bodies, *scene.surfaces)
     turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
     return {
@@ -299,7 +299,9 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
 
 
 def _table(skin: Skin) -> Array:
-    """For each node displacement and turn of each coordinate, then its place, shape (N (2 n + 1), 3)."""
+    """Displacements and rotations of the nodes for each coordinate, then their positions, shape (N (2 n + 1),
+    3).
+    """
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
@@ -443,7 +445,7 @@ def html_path(path: str | PathLike[str]) -> str:
 
 
 def write_page(path: str | PathLike[str], text: str) -> None:
-    """Writes the page.
+    """Write the text of a page to a file.
 
     Raises:
         ResultFileError: the file cannot be written.
@@ -477,7 +479,7 @@ def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
 
 
 def versions() -> str:
-    """What the report was made with."""
+    """Table of the versions with which the report was made."""
     import scipy
 
     python = ".".join(map(str, sys.version_info[:3]))

@@ -49,8 +49,8 @@ FORMULA = re.compile(r"(?<!\\)\$(.*?)(?<!\\)\$")
 """In a text for Matplotlib."""
 
 
-def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
-    """Numbers of the instants that keep the ends and, of each stretch of time, every curve's extremes."""
+def plotted_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
+    """Indices of instants that include the ends and the extremes of every curve in each interval of time."""
     size = len(curves[0])
     if size <= count:
         return np.arange(size)
@@ -99,7 +99,7 @@ def _energies(energy: Energy, time: Array, pack: Packing, shown: IntArray) -> di
 
 
 def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[str, Any]:
-    kept = np.union1d(kept_instants([values for _, values in panel.curves]), shown)
+    kept = np.union1d(plotted_instants([values for _, values in panel.curves]), shown)
     lowest = min(float(values.min()) for _, values in panel.curves)
     highest = max(float(values.max()) for _, values in panel.curves)
     return {
@@ -179,8 +179,8 @@ def motion_page(
     )
 
 
-def motion_sections(run: RecordedRun, words: str) -> list[str]:
-    """What was checked of a run and its numbers, with further words, as parts of a page."""
+def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
+    """Checks and numbers of a run, with further remarks, as sections of a page."""
     check, facts = checked(run), figures(run)
     checks = [
         ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
@@ -191,28 +191,28 @@ def motion_sections(run: RecordedRun, words: str) -> list[str]:
     numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
     return [
         section("Check", table(checks) + findings(check.findings), is_open=not check.is_clean),
-        section("Summary", table(numbers) + f"<p>{escape(words)}</p>"),
+        section("Summary", table(numbers) + f"<p>{escape(remarks)}</p>"),
     ]
 
 
 def measured(
     sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
-    """What sensors measured and further curves, by name.
+    """Readings of sensors and further curves, by name.
 
     Raises:
         ParameterError: no sensors, or curves without names.
     """
     if not isinstance(curves, Mapping | None):
         raise ParameterError(f"curves must be values by names, got {curves!r}")
-    found: dict[str, ArrayLike] = {}
+    values_by_name: dict[str, ArrayLike] = {}
     for sensor in checked_sensors("sensors", sensors):
         values = sensor.read(run)
         if values.ndim == 1 or values.shape[1:] == (3,):
-            found[f"{sensor} [{sensor.unit}]"] = values
+            values_by_name[f"{sensor} [{sensor.unit}]"] = values
         else:
-            found |= columns([sensor], run)
-    return found | dict(curves or {})
+            values_by_name |= columns([sensor], run)
+    return values_by_name | dict(curves or {})
 
 
 def _numbers(placed: PlacedBody) -> int:
@@ -246,7 +246,7 @@ def mode_rows(modes: Modes) -> list[tuple[str, ...]]:
 
 
 def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
-    """Writes the page; see ``ModeShapes.report``."""
+    """Write a page with modes; see ``ModeShapes.report``."""
     target, heading = html_path(path), optional_text("title", title) or "modes"
     pack, count = Packing(), len(modes.eigenvalues)
     scene = scene_of_modes(linear, [modes.shapes[:, number] for number in range(count)])

@@ -34,7 +34,7 @@ def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str
 
 
 class SymbolKind(Enum):
-    """What a small symbol stands for."""
+    """Meaning of a small symbol in a picture."""
 
     GROUND = "ground"
     MOVING_FRAME = "moving frame"
@@ -276,9 +276,9 @@ class Scene:
 
     @cached_property
     def greatest_load(self) -> tuple[float, float]:
-        """Of all forces [N] and of all torques [N m] at all instants."""
-        found = [0.0, 0.0]
+        """Largest force [N] and largest torque [N m] at all instants."""
+        largest_loads = [0.0, 0.0]
         for arrow in self.arrows:
             largest = float(np.linalg.norm(arrow.values, axis=1).max(initial=0.0))
-            found[arrow.is_torque] = max(found[arrow.is_torque], largest)
-        return found[0], found[1]
+            largest_loads[arrow.is_torque] = max(largest_loads[arrow.is_torque], largest)
+        return largest_loads[0], largest_loads[1]

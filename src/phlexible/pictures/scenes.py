@@ -53,12 +53,12 @@ class AnchorPlaces:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Those of a mechanism."""
+        """Bodies and frames of a mechanism with their indices."""
         bodies = {placed: index for index, placed in enumerate(mechanism.bodies)}
         return cls(bodies, {frame: index for index, frame in enumerate(moving_frames(mechanism))})
 
     def anchor(self, port: Port) -> Anchor:
-        """The port."""
+        """Anchor of a port in the scene."""
         if isinstance(port, Attachment):
             point = port.point
             turns = np.zeros_like(point.shapes) if point.rotations is None else point.rotations
@@ -81,7 +81,7 @@ MOST_ARROWS = 13
 
 
 def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
-    """Those of all loads whose values are known: not of controllers, nor of functions that a file left out."""
+    """Arrows of all loads with known values: not of controllers, nor of functions that a file left out."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -123,7 +123,7 @@ NO_AXIS = np.zeros(3)
 
 
 def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -> Iterator[Symbol]:
-    """Those of all joints, elements and drives; cuts of a beam in parts have none."""
+    """Symbols of all joints, elements and drives; cuts of a beam in parts have none."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
         if not _is_cut(joint, places, wholes):
@@ -193,7 +193,7 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
 
 
 def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
-    """Of what turns a joint or pushes along it."""
+    """Symbol of a drive that rotates a joint or moves it along its axis."""
     if coordinate.endswith("angle"):
         return _in_joint(SymbolKind.MOTOR, label, joint, places)
     return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))
@@ -289,7 +289,7 @@ def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
 
 
 def _slab(plane: Plane, places: AnchorPlaces, scene: Scene) -> Triangulation:
-    """As wide as what moves above it; half the scene on a body, whose slab is carried along."""
+    """Slab of a plane, as wide as the scene above it; half the scene on a body, with which it moves."""
     normal = places.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -365,7 +365,7 @@ def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Sce
 
 
 def _poses(run: RecordedRun, count: int) -> list[Pose]:
-    """Of every body at all instants of a run."""
+    """Poses and elastic coordinates of every body at all instants of a run."""
     poses = []
     for index, placed in enumerate(run.system.bodies):
         if placed.nodes is None:
@@ -418,25 +418,25 @@ def _scene(
 
 
 def _skins(mechanism: Mechanism) -> list[Skin]:
-    """Of all bodies; those that look the same share one."""
-    held, known, found = _held_points(mechanism), dict[object, Skin](), []
+    """Skins of all bodies; equal ones are shared."""
+    ports_of, known, skins = _joint_positions(mechanism), dict[object, Skin](), []
     for placed in mechanism.bodies:
-        ports = np.array(held.get(placed, [])).reshape(-1, 3)
+        ports = np.array(ports_of.get(placed, [])).reshape(-1, 3)
         key = id(placed.held), id(placed.data), ports.tobytes()
         if key not in known:
             known[key] = placed.held.skin(placed.data, ports)
-        found.append(known[key])
-    return found
+        skins.append(known[key])
+    return skins
 
 
-def _held_points(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
-    """Where joints and force elements hold each body, in body axes."""
+def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
+    """Positions in body axes at which joints and force elements act, for each body."""
     pairs = [(joint.first, joint.second) for joint in mechanism.joints]
     pairs += [element.ports for element in mechanism.applied_elements]
-    found: dict[PlacedBody, list[Array]] = {}
+    positions: dict[PlacedBody, list[Array]] = {}
     for port in (port for pair in pairs for port in pair if isinstance(port, Attachment)):
-        found.setdefault(port.placed, []).append(port.point.position)
-    return found
+        positions.setdefault(port.placed, []).append(port.point.position)
+    return positions
 
 
 def _smooth_paths(run: RecordedRun) -> Array:
@@ -572,7 +572,7 @@ def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> N
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:
-    """From quadrature points to equally spaced nodes."""
+    """Tension of a string interpolated from quadrature points to equally spaced nodes."""
     values = tension(run, placed)
     assert isinstance(placed.data, AbsoluteBody)
     elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))

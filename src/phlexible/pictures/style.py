@@ -156,15 +156,15 @@ def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
     return f'<img src="data:image/png;base64,{content}" alt="{escape(label, quote=True)}">'
 
 
-def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
-    """Writes the figure of the axes that were drawn into if a path is given.
+def finished(drawn: "Axes", user_axes: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
+    """Figure of axes, or the axes of the user, after writing the figure if a path is given.
 
     Returns:
         The axes of the user, or the figure where there are none.
     """
     figure: Any = drawn.get_figure(root=True)
     finish(figure, path)
-    return figure if given is None else given
+    return figure if user_axes is None else user_axes
 
 
 def plain_text(text: object) -> str:
@@ -286,11 +286,11 @@ class StressColors:
 
     @property
     def greatest(self) -> float:
-        """Of all bodies at the last instant, the one that is drawn in colours [Pa]."""
+        """Largest stress of all bodies at the last instant, the one that is drawn in colours [Pa]."""
         return max((float(field.values[-1].max()) for field in self.fields.values()), default=0.0) or 1.0
 
     def base(self, body: DrawnBody, instant: int) -> Array:
-        """Of the triangles of a body, shape (t, 3), or its own colour, shape (3,)."""
+        """Colours of the triangles of a body, shape (t, 3), or its uniform colour, shape (3,)."""
         if body.name not in self.fields:
             return rgb(body.color)
         from matplotlib import colormaps
@@ -306,7 +306,7 @@ NO_STRESS = StressColors({})
 
 
 def rgb(color: str) -> Array:
-    """Of "#rrggbb", shape (3,), 0 to 1."""
+    """Colour "#rrggbb" as numbers from 0 to 1, shape (3,)."""
     return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
 
 

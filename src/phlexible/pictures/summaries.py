@@ -18,7 +18,7 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 class Figures(dict[str, str | int | float]):
-    """Numbers by name; ``print`` shows them as aligned lines."""
+    """Dictionary of numbers by name, which ``print`` shows as aligned lines."""
 
     def __str__(self) -> str:
         return text(self)

@@ -1,1 +1,1 @@
-"""Port-Hamiltonian models as matrices: their contract, interconnection, checks."""
+"""Port-Hamiltonian models as matrices, with their contract, interconnection and checks."""

@@ -1,4 +1,6 @@
-"""Models seen differently, and two models as one: gyrator and transformer; (38)-(44) of Brugnoli et al. (2020)."""
+"""Models with other names or exchanged ports, and interconnection by gyrator and transformer; (38)-(44) of Brugnoli
+et al. (2020).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ from phlexible.port_hamiltonian.model import (
     check_names,
 )
 
-# One model seen differently: with other names, or with inputs and outputs exchanged ((43)).
+# One model with other names, or with inputs and outputs exchanged ((43)).
 
 
 @overload
@@ -32,11 +34,11 @@ def with_prefix(model: LinearPHDAE, prefix: str) -> LinearPHDAE: ...
 @overload
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel: ...
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel:
-    """The same model with states and ports named ``prefix.name``, so that two can be connected.
+    """Model with states and ports named ``prefix.name``, so that two can be connected.
 
     Raises:
-        ModelError: no model.
-        ParameterError: a prefix that is no text.
+        ModelError: not a model.
+        ParameterError: a prefix that is not a text.
     """
     check_model("model", model)
     prefix = text("prefix", prefix)
@@ -52,14 +54,14 @@ def inverted(model: LinearPHDAE, port: str) -> LinearPHDAE: ...
 @overload
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel: ...
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
-    """Input and output of a port exchanged: its former input becomes a multiplier; (43).
+    """Model with exchanged input and output of a port, whose former input becomes a multiplier; (43).
 
     ``[E 0; 0 0] d(x, lambda)/dt = [J B_p; -B_p^T 0] (z, lambda) + (0, u_p) + (B, 0) u``, y_p = lambda.
-    The result is improper (the input acts on an algebraic row) until something proper is connected.
-    The port keeps its name and its place.
+    The result is improper (the input acts on an algebraic row) until a proper model is connected.
+    Name and position of the port do not change.
 
     Raises:
-        ModelError: no model, or there is no port of that name.
+        ModelError: not a model, or no port of that name.
     """
     check_model("model", model)
     result = Inverted(model, model.port_slice(port), port)
@@ -85,7 +87,7 @@ def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int =
 
 @dataclass(frozen=True, eq=False)
 class Inverted(ComposedModel):
-    """A model one of whose ports has input and output exchanged; see ``inverted``."""
+    """A model with exchanged input and output of one port; see ``inverted``."""
 
     model: PortHamiltonianModel
     columns: slice
@@ -103,25 +105,25 @@ class Inverted(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The model."""
+        """The single model of which this one is made."""
         return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """[[J, B_p], [-B_p^T, 0]]."""
+        """Structure matrix [[J, B_p], [-B_p^T, 0]]."""
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
 
     def port_matrix(self, x: Array) -> Matrix:
-        """B with the columns of the port moved to the algebraic rows."""
-        kept = sparse.lil_array(self.model.port_matrix(self._inner(x)))
-        kept[:, self.columns] = 0.0
+        """Port matrix B with the columns of the port moved to the algebraic rows."""
+        upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
+        upper[:, self.columns] = 0.0
         unit = sparse.lil_array((self.multipliers, self.model.port_size))
         unit[:, self.columns] = np.eye(self.multipliers)
-        return sparse.vstack([kept, unit], format="csr")
+        return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows of the model with multipliers as inputs of the port; u_p - y_p of the multipliers."""
+        """Flows of the model with multipliers as inputs of the port, and u_p - y_p in the algebraic rows."""
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -135,9 +137,9 @@ class Inverted(ComposedModel):
         outputs[:, self.columns] = z[:, inner:]
         return outputs
 
-    def own_state(self, x: Array) -> Array:
-        """The state of the model as it was before."""
-        return self.model.own_state(self._inner(x))
+    def without_multipliers(self, x: Array) -> Array:
+        """State of the model without the multipliers of exchanged ports."""
+        return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
         return x[: self.model.state_size]
@@ -152,7 +154,10 @@ PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 
 
 class ConnectionKind(Enum):
-    """GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a."""
+    """Power-preserving connection of two models.
+
+    GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a.
+    """
 
     GYRATOR = "gyrator"
     TRANSFORMER = "transformer"
@@ -167,12 +172,12 @@ def gyrator(
 def gyrator(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """u_a = -C y_b, u_b = C^T y_a: no new unknown.
+    """Connect two models by a gyrator, u_a = -C y_b and u_b = C^T y_a, without new unknowns.
 
     Args:
-        coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models as
-            they are without ``inverted``; it is tried at once, at the ``rest_state`` of both.
-        ports: names of the ports of a and of b that it uses up; one name or several each.
+        coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models
+            without the multipliers of ``inverted``; it is evaluated at once, at the ``rest_state`` of both.
+        ports: names of the ports of a and of b that it connects; one name or several each.
 
     Returns:
         A ``LinearPHDAE`` for two linear models and a constant C. States are those of a, then b.
@@ -194,7 +199,9 @@ def transformer(
 def transformer(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """u_a = -C u_b, y_b = C^T y_a: u_b becomes a multiplier, the new last block of the state (42).
+    """Connect two models by a transformer, u_a = -C u_b and y_b = C^T y_a.
+
+    The input u_b becomes a multiplier, the new last block of the state (42).
 
     Args:
         coupling, ports: as of ``gyrator``.
@@ -210,16 +217,16 @@ def transformer(
 
 @dataclass(frozen=True, eq=False)
 class Interconnection(ComposedModel):
-    """Two models and the power-preserving relation (39) between the inner ports of both.
+    """Two models and the power-preserving relation (39) between their inner ports.
 
     Attributes:
         kind: gyrator or transformer.
         a, b: the models.
         coupling: C of both states, shape (inner inputs of a, inner inputs of b); each without the multipliers of
             exchanged ports (``inverted``).
-        constant: C where it is no function.
+        constant: C, if it is not a function, else None.
         inner_a, inner_b: columns of the inner ports.
-        states, ports: of the whole.
+        states, ports: of the interconnection.
     """
 
     kind: ConnectionKind
@@ -234,11 +241,11 @@ class Interconnection(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Both models."""
+        """Both models, a and b."""
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """J of (42), or of the gyrator of 5.1."""
+        """Structure matrix J of (42), or of the gyrator of 5.1."""
         x_a, x_b = self._split(x)
         c = sparse.csr_array(self.coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
@@ -253,7 +260,7 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """The ports of both that are left."""
+        """Port matrix of the outer ports of both models."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -265,40 +272,42 @@ class Interconnection(ComposedModel):
         return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows of both models with the inputs that (39) makes of their outputs; the gap of (39) of multipliers."""
-        (own_a, own_b), (outer_a, outer_b) = self.part_slices, self._outer
+        """Flows of both models with inputs from their outputs by (39), and the residual of (39) in the rows of
+        multipliers.
+        """
+        (part_a, part_b), (outer_a, outer_b) = self.part_slices, self._outer
         c = self._couplings(x)
-        y_a = self.a.output_products(x[:, own_a], z[:, own_a])[:, self.inner_a]
-        y_b = self.b.output_products(x[:, own_b], z[:, own_b])[:, self.inner_b]
+        y_a = self.a.output_products(x[:, part_a], z[:, part_a])[:, self.inner_a]
+        y_b = self.b.output_products(x[:, part_b], z[:, part_b])[:, self.inner_b]
         u_a, u_b = np.zeros((len(x), self.a.port_size)), np.zeros((len(x), self.b.port_size))
         u_a[:, outer_a], u_b[:, outer_b] = u[:, : len(outer_a)], u[:, len(outer_a) :]
-        moved, gap = np.einsum("tab,ta->tb", c, y_a), np.zeros((len(x), 0))
+        transmitted, gap = np.einsum("tab,ta->tb", c, y_a), np.zeros((len(x), 0))
         if self.kind is ConnectionKind.GYRATOR:
-            across, u_b[:, self.inner_b] = y_b, moved
+            across, u_b[:, self.inner_b] = y_b, transmitted
         else:
-            across = u_b[:, self.inner_b] = z[:, own_b.stop :]
-            gap = moved - y_b
+            across = u_b[:, self.inner_b] = z[:, part_b.stop :]
+            gap = transmitted - y_b
         u_a[:, self.inner_a] = -np.einsum("tab,tb->ta", c, across)
-        flows_a = self.a.flows(x[:, own_a], z[:, own_a], u_a)
-        return np.hstack([flows_a, self.b.flows(x[:, own_b], z[:, own_b], u_b), gap])
+        flows_a = self.a.flows(x[:, part_a], z[:, part_a], u_a)
+        return np.hstack([flows_a, self.b.flows(x[:, part_b], z[:, part_b], u_b), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs of the ports of both that are left."""
+        """Outputs of the outer ports of both models."""
         pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
-        return np.hstack([part.output_products(x[:, own], z[:, own])[:, outer] for part, own, outer in pairs])
+        return np.hstack([part.output_products(x[:, at], z[:, at])[:, outer] for part, at, outer in pairs])
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
-        """C at the states of a and b.
+        """Coupling matrix C at the states of a and b, shape (inner inputs of a, inner inputs of b).
 
         Raises:
-            ModelError: the function of the user returns another shape or what is not finite.
-            FunctionError: it raises.
+            ModelError: the user's function returns another shape or numbers that are not finite.
+            FunctionError: it raises an error.
         """
         if self.constant is not None:
             return self.constant
-        own_a, own_b = self.a.own_state(x_a), self.b.own_state(x_b)
-        value = called(self.coupling, COUPLING, own_a, own_b, at=SOMEWHERE)
-        c = numbers("what the coupling returns", value)
+        state_a, state_b = self.a.without_multipliers(x_a), self.b.without_multipliers(x_b)
+        value = called(self.coupling, COUPLING, state_a, state_b, at=SOMEWHERE)
+        c = numbers("the value of the coupling", value)
         shape = (len(self.inner_a), len(self.inner_b))
         if c.shape != shape:
             raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")
@@ -307,22 +316,22 @@ class Interconnection(ComposedModel):
         return c
 
     def _couplings(self, x: Array) -> Array:
-        """C of T states, shape (T, inner inputs of a, inner inputs of b)."""
+        """Coupling matrices C of T states, shape (T, inner inputs of a, inner inputs of b)."""
         if self.constant is not None:
             return np.broadcast_to(self.constant, (len(x), *self.constant.shape))
-        return np.array([self.coupling_matrix(*self._split(each)) for each in x])
+        return np.array([self.coupling_matrix(*self._split(state)) for state in x])
 
     @cached_property
     def _outer(self) -> tuple[IntArray, IntArray]:
-        """Inputs of a and of b that are left."""
+        """Indices of the outer inputs of a and of b."""
         return (
             np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
             np.setdiff1d(np.arange(self.b.port_size), self.inner_b),
         )
 
     def _split(self, x: Array) -> tuple[Array, Array]:
-        own_a, own_b = self.part_slices
-        return x[own_a], x[own_b]
+        part_a, part_b = self.part_slices
+        return x[part_a], x[part_b]
 
 
 def _connected(
@@ -332,17 +341,17 @@ def _connected(
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
         raise ModelError(f"ports must be a pair (ports of a, ports of b), got {ports!r}")
-    names_a, names_b = (_names(each) for each in ports)
+    names_a, names_b = (_names(side) for side in ports)
     inner_a, inner_b = _columns(a, names_a), _columns(b, names_b)
     _check_units(kind, a, b, names_a, names_b)
     if callable(coupling):
         check_callable("coupling", coupling, "x_a", "x_b")
         constant, function = None, coupling
     else:
-        constant = given = numbers("coupling", coupling, "an array of numbers, or a function of (x_a, x_b)")
+        constant = matrix = numbers("coupling", coupling, "an array of numbers, or a function of (x_a, x_b)")
 
         def function(x_a: Array, x_b: Array) -> ArrayLike:
-            return given
+            return matrix
 
     shape = (len(inner_a), len(inner_b))
     if constant is not None and constant.shape != shape:
@@ -360,18 +369,18 @@ def _connected(
     check_names(left, "port")
     if constant is not None and not np.isfinite(constant).all():
         raise ModelError(f"the coupling must hold finite numbers, got {constant.tolist()}")
-    whole = Interconnection(kind, a, b, function, constant, inner_a, inner_b, states, left)
+    connected_model = Interconnection(kind, a, b, function, constant, inner_a, inner_b, states, left)
     if constant is None:
-        whole.coupling_matrix(a.rest_state, b.rest_state)
+        connected_model.coupling_matrix(a.rest_state, b.rest_state)
     if constant is None or not isinstance(a, LinearPHDAE) or not isinstance(b, LinearPHDAE):
-        return whole
-    return _linear(whole, [a, b])
+        return connected_model
+    return _linear(connected_model, [a, b])
 
 
 def _names(ports: object) -> list[str]:
-    """Of one port, or of several; of none where nothing is coupled."""
+    """Names of one or several ports of a model; empty if nothing is coupled."""
     names = [ports] if isinstance(ports, str) else ports
-    if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")
     return list(names)
 
@@ -384,11 +393,11 @@ def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """One unit against one, or the same list on both sides; a port of several units, "", goes unchecked."""
+    """Refuse ports with different units; a port of several units, "", is not checked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
-        found = [getattr(model.port(name), side) for name in names]
-        return found if len(set(found)) > 1 else found[:1]
+        values = [getattr(model.port(name), side) for name in names]
+        return values if len(set(values)) > 1 else values[:1]
 
     partner = ("output_unit", "input_unit") if kind is ConnectionKind.GYRATOR else ("input_unit", "output_unit")
     for side, other in zip(("input_unit", "output_unit"), partner, strict=True):

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, hold_read_only
+from phlexible.algebra.arrays import Array, make_arrays_read_only
 from phlexible.display import how_many, shortened, table
 from phlexible.errors import ModelError, StructureError
 from phlexible.port_hamiltonian.model import (
@@ -25,9 +25,10 @@ ROUND_OFF = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearPHDAE(PortHamiltonianModel):
-    """``E dx/dt = (J - R) Q x + B u, y = B^T Q x, H = x^T E^T Q x / 2``; n states, m inputs.
+    """A linear port-Hamiltonian model with n states and m inputs.
 
-    Matrices are stored as sparse CSR arrays, whose entries cannot be written to.
+    Its equations are ``E dx/dt = (J - R) Q x + B u, y = B^T Q x``, and its energy is ``H = x^T E^T Q x / 2``.
+    Matrices are stored as read-only sparse CSR arrays.
 
     Attributes:
         descriptor: E, shape (n, n); may be singular.
@@ -37,7 +38,7 @@ class LinearPHDAE(PortHamiltonianModel):
         states: names of the entries of x.
         ports: names of the columns of B.
         effort_map: Q with E^T Q symmetric, shape (n, n); None: the identity (co-energy variables).
-        exchanged: how many of the last states are multipliers of exchanged ports (``inverted``).
+        exchanged: number of the last states that are multipliers of exchanged ports (``inverted``).
 
     Raises:
         ModelError: a matrix of the wrong shape, or a name twice.
@@ -67,17 +68,17 @@ class LinearPHDAE(PortHamiltonianModel):
                 raise ModelError(f"{name} must have shape {expected} to fit its names, got {matrix.shape}")
             matrix.data.flags.writeable = False
             object.__setattr__(self, name, matrix)
-        hold_read_only(self)
+        make_arrays_read_only(self)
         energy = self.energy_matrix
         gap = abs(energy - energy.T).max() if n else 0.0
         if gap and gap > ROUND_OFF * abs(energy).max():
-            raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
+            raise StructureError(f"E^T Q must be symmetric, but it differs from its transpose by {gap:.3g}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({how_many(self.order, 'state')}, {how_many(self.port_size, 'input')})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: how large the model is, and what its ports and states are called."""
+        """HTML for notebooks, with the size of the model and the names of ports and states."""
         names = {
             "inputs": self.inputs,
             "outputs": getattr(self, "outputs", ()),
@@ -88,7 +89,7 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def effort_matrix(self) -> Matrix:
-        """Q, shape (n, n)."""
+        """Matrix Q of the efforts z = Q x, shape (n, n)."""
         assert self.effort_map is not None, "set by __post_init__"
         return self.effort_map
 
@@ -99,87 +100,87 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """A name for each state."""
+        """Names of the states, one for each entry of x."""
         return _entry_names(self.states)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """A name for each input; output y_i is its power-conjugate velocity or force."""
+        """Names of the inputs; output y_i is the power-conjugate velocity or force of input u_i."""
         return _entry_names(self.ports)
 
     @property
     def system_matrix(self) -> Matrix:
-        """(J - R) Q, shape (n, n)."""
+        """System matrix (J - R) Q, shape (n, n)."""
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """How far the laws of the form are missed, see ``structure_errors.structure_errors``."""
+        """Errors of the laws of the port-Hamiltonian form, see ``structure_check.structure_errors``."""
         return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
     @property
     def energy_matrix(self) -> Matrix:
-        """E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
+        """Matrix E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
         return (self.descriptor.T @ self.effort_map).tocsr()
 
-    def own_state(self, x: Array) -> Array:
-        """The state without the multipliers of exchanged ports."""
+    def without_multipliers(self, x: Array) -> Array:
+        """State without the multipliers of exchanged ports."""
         return x[: len(x) - self.exchanged]
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """E."""
+        """Descriptor matrix E, shape (n, n)."""
         return self.descriptor
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """J."""
+        """Structure matrix J, shape (n, n)."""
         return self.structure
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """R."""
+        """Dissipation matrix R, shape (n, n)."""
         return self.dissipation
 
     def port_matrix(self, x: Array) -> Matrix:
-        """B."""
+        """Port matrix B, shape (n, m)."""
         return self.port_map
 
     def effort(self, x: Array) -> Array:
-        """Q x."""
+        """Efforts Q x, shape (n,)."""
         assert self.effort_map is not None
         return np.asarray(self.effort_map @ x)
 
     def storage(self, x: Array) -> float:
-        """x^T E^T Q x / 2 [J]."""
+        """Stored energy x^T E^T Q x / 2 [J]."""
         return float(x @ (self.energy_matrix @ x)) / 2
 
     def storages(self, x: Array) -> Array:
-        """x^T E^T Q x / 2 of all states."""
+        """Stored energies x^T E^T Q x / 2 of states (T, n), shape (T,) [J]."""
         return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
 
     def efforts(self, x: Array) -> Array:
-        """Q x of all states."""
+        """Efforts Q x of states (T, n), shape (T, n)."""
         return np.asarray((self.effort_matrix @ x.T).T)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of all rates."""
+        """Products E rate of rates (T, n), shape (T, n)."""
         return np.asarray((self.descriptor @ rate.T).T)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u of all efforts."""
+        """Flows (J - R) z + B u of efforts (T, n), shape (T, n)."""
         return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of all efforts."""
+        """Outputs B^T z of efforts (T, n), shape (T, m)."""
         return np.asarray((self.port_map.T @ z.T).T)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Q at the mean, exact: H is quadratic."""
+        """Efforts at the mean of two states, which are exact since H is quadratic, shape (n,)."""
         return self.effort((x0 + x1) / 2)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """-(J - R) Q."""
+        """Derivative -(J - R) Q of the defects with respect to x, shape (n, n)."""
         return -self.system_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
-        """The same linear model with more ports, see ``PortHamiltonianModel.with_ports``."""
+        """Linear model with additional ports, see ``PortHamiltonianModel.with_ports``."""
         added, sources = self._more_ports(ports)
         columns = self.port_map[:, sources]
         return replace(self, port_map=columns, ports=(*self.ports, *added))

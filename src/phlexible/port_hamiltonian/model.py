@@ -12,33 +12,33 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import columns_apart, lu_factors
+from phlexible.algebra.sparse import disjoint_columns, lu_factors
 from phlexible.errors import ModelError, SingularMatrixError
 
 Matrix: TypeAlias = Any
 """A NumPy array or a SciPy sparse array of shape (rows, columns)."""
 
-# Slopes of functions of many states at once, and what solves with E.
+# Derivatives of functions of many states at once, and solutions with E.
 
 STEP = 1e-7
 MOST_NUMBERS = 10**6
-"""Entries of all matrices of the states that are evaluated together."""
+"""Largest number of entries of the matrices of all states that are evaluated in one call."""
 SMALL = 1e-3
 DENSE = 300
-BESIDE = 0.1
+OFFSET = 0.1
 SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """df/dx from one-sided differences of f, which takes states (T, n) and returns (T, k); shape (k, n).
+    """Derivative df/dx by one-sided differences of f, which takes states (T, n) and returns (T, k), shape (k, n).
 
     Args:
-        sizes: what is large for each entry of x, shape (n,).
+        sizes: typical size of each entry of x, shape (n,).
     """
     steps = STEP * np.maximum(sizes, SMALL)
-    moved = np.concatenate([x[None], x + np.diag(steps)])
-    together = max(1, MOST_NUMBERS // max(1, len(x)) ** 2)  # states whose matrices are made in one call
-    values = np.concatenate([function(moved[k : k + together]) for k in range(0, len(moved), together)])
+    states = np.concatenate([x[None], x + np.diag(steps)])
+    batch = max(1, MOST_NUMBERS // max(1, len(x)) ** 2)  # states per call
+    values = np.concatenate([function(states[k : k + batch]) for k in range(0, len(states), batch)])
     return np.asarray((values[1:] - values[0]).T / steps)
 
 
@@ -49,22 +49,22 @@ class SparseDifferences:
     row need one difference.
 
     Args:
-        pattern: where the derivative may be something, shape (n, n).
+        pattern: entries of the derivative that may be different from zero, shape (n, n).
     """
 
     def __init__(self, pattern: sparse.csc_array) -> None:
         self._shape, self._rows = pattern.shape, pattern.indices.astype(np.int64)
         self._columns = np.repeat(np.arange(pattern.shape[1]), np.diff(pattern.indptr))
-        groups = columns_apart(pattern)
+        groups = disjoint_columns(pattern)
         self._group, self._count = np.zeros(pattern.shape[1], dtype=np.int64), len(groups)
         for number, columns in enumerate(groups):
             self._group[columns] = number
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
-        """df/dx of f, which takes states (T, n) and returns (T, n); shape (n, n).
+        """Derivative df/dx of f, which takes states (T, n) and returns (T, n), shape (n, n).
 
         Args:
-            sizes: what is large for each entry of x, shape (n,).
+            sizes: typical size of each entry of x, shape (n,).
         """
         steps = STEP * np.maximum(sizes, SMALL)
         states = np.tile(x, (1 + self._count, 1))
@@ -75,7 +75,7 @@ class SparseDifferences:
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
-    """E^-1 for rows (k, n); entries of empty rows of E, those of multipliers, stay as they are.
+    """Function that returns E^-1 of rows (k, n); entries of empty rows of E, those of multipliers, are not changed.
 
     Raises:
         ModelError: E is singular beyond its empty rows.
@@ -104,7 +104,7 @@ def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
 
 @dataclass(frozen=True)
 class StateBlock:
-    """Successive entries of the state that belong together.
+    """Contiguous entries of the state with a name and a unit.
 
     Attributes:
         name: unique in its model.
@@ -119,7 +119,7 @@ class StateBlock:
 
 @dataclass(frozen=True)
 class Port:
-    """Inputs u and their collocated outputs y; u.y is a power [W].
+    """Inputs u and their collocated outputs y, whose product u.y is a power [W].
 
     Attributes:
         name: unique in its model.
@@ -137,7 +137,7 @@ class Port:
     mass: Matrix | None = field(default=None, compare=False, repr=False)
 
     def select(self, *components: int) -> "PortPart":
-        """Some of the components, in any order, to make a port of with ``model.with_ports``.
+        """Some of the components, in any order, for a new port by ``model.with_ports``.
 
         Raises:
             ModelError: no component, one that the port does not have, or one twice.
@@ -146,10 +146,10 @@ class Port:
             raise ModelError(
                 f"select needs one or more different components of port {self.name!r}, got {components!r}"
             )
-        for each in components:
-            if isinstance(each, bool) or not isinstance(each, int | np.integer) or not 0 <= each < self.size:
-                raise ModelError(f"port {self.name!r} has components 0 to {self.size - 1}, got {each!r}")
-        return PortPart(self, tuple(int(each) for each in components))
+        for index in components:
+            if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < self.size:
+                raise ModelError(f"port {self.name!r} has components 0 to {self.size - 1}, got {index!r}")
+        return PortPart(self, tuple(map(int, components)))
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class PortPart:
     """Some components of a port.
 
     Attributes:
-        port: the whole.
-        components: which, in order.
+        port: to which the components belong.
+        components: their indices, in order.
     """
 
     port: Port
@@ -166,7 +166,7 @@ class PortPart:
 
 
 class PortHamiltonianModel(ABC):
-    """E, J, R, B, z and H as functions of the state x, shape (n,); m inputs. No time, no solver.
+    """Matrices E, J, R, B, efforts z and energy H as functions of the state x, shape (n,), with m inputs.
 
     Attributes:
         states: the entries of x by name, in order.
@@ -176,81 +176,80 @@ class PortHamiltonianModel(ABC):
     states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
     is_descriptor_constant = False
-    """Whether E is the same at all states, so that its factors are kept."""
+    """Whether E is the same at all states, so that its factors are stored."""
     is_local = False
     """Whether each equation has few states, so that derivatives are differences along many states at once."""
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """E(x), shape (n, n)."""
+        """Descriptor matrix E(x), shape (n, n)."""
 
     @abstractmethod
     def structure_matrix(self, x: Array) -> Matrix:
-        """J(x) = -J(x)^T, shape (n, n)."""
+        """Structure matrix J(x) = -J(x)^T, shape (n, n)."""
 
     @abstractmethod
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """R(x) = R(x)^T >= 0, shape (n, n)."""
+        """Dissipation matrix R(x) = R(x)^T >= 0, shape (n, n)."""
 
     @abstractmethod
     def port_matrix(self, x: Array) -> Matrix:
-        """B(x), shape (n, m)."""
+        """Port matrix B(x), shape (n, m)."""
 
     @abstractmethod
     def effort(self, x: Array) -> Array:
-        """z(x) with E^T z = grad H, shape (n,)."""
+        """Efforts z(x) with E^T z = grad H, shape (n,)."""
 
     @abstractmethod
     def storage(self, x: Array) -> float:
-        """H(x) [J]."""
+        """Stored energy H(x) [J]."""
 
     @property
     def flaw(self) -> str:
-        """What a model says of itself where ``check_structure`` refuses it; "" of models that hold the laws."""
+        """Known violation of the laws, for messages of ``check_structure``; "" of models without one."""
         return ""
 
     @property
     def rest_state(self) -> Array:
-        """A state at which all matrices make sense, shape (n,): where couplings are tried."""
+        """State at which all matrices are defined and couplings are evaluated first, shape (n,)."""
         return np.zeros(self.state_size)
 
     @property
     def coordinates(self) -> IntArray:
-        """Numbers of the states q on which J, R and B depend; none: nothing does.
+        """Indices of the states q on which J, R and B depend; empty: all are constant.
 
-        For ``method="linearly_implicit"``: of models with constant E whose efforts are linear in the other states
-        and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
+        They serve ``method="linearly_implicit"``, for models with constant E whose efforts are linear in the other
+        states and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
         """
         return np.zeros(0, dtype=np.int64)
 
-    def own_state(self, x: Array) -> Array:
-        """The state without the multipliers of exchanged ports: what a coupling function gets."""
+    def without_multipliers(self, x: Array) -> Array:
+        """State without the multipliers of exchanged ports, the argument of coupling functions."""
         return x
 
-    def given_inputs(self, times: Array, x: Array) -> Array:
-        """u of T instants where no other is passed: zero, or what a model knows of its drives; shape (T, m)."""
+    def default_inputs(self, times: Array, x: Array) -> Array:
+        """Inputs u of T instants if none are passed: zero, or those of the model's drives, shape (T, m)."""
         return np.zeros((len(x), self.port_size))
 
     @property
-    def given_input_states(self) -> IntArray:
-        """Entries of x that ``given_inputs`` depends on, other than by time."""
+    def default_input_states(self) -> IntArray:
+        """Indices of the entries of x on which ``default_inputs`` depends."""
         return np.zeros(0, dtype=np.int64)
 
-    # What integrators ask for: products without matrices, of T states at once. A model that knows shorter ways than
-    # by its matrices gives them; otherwise these do.
+    # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """z of states (T, n), shape (T, n)."""
-        return np.array([self.effort(each) for each in x])
+        """Efforts z of states (T, n), shape (T, n)."""
+        return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E(x) rate of states and rates (T, n), shape (T, n)."""
+        """Products E(x) rate of states and rates (T, n), shape (T, n)."""
         if self.is_descriptor_constant:
             return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
-        return np.array([self.descriptor_matrix(each) @ v for each, v in zip(x, rate, strict=True)])
+        return np.array([self.descriptor_matrix(state) @ v for state, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
-        """E(x)^-1 of rows (k, n) at one state (n,), shape (k, n); entries of multipliers stay as they are.
+        """Solutions E(x)^-1 of rows (k, n) at one state (n,), shape (k, n); entries of multipliers are not changed.
 
         Raises:
             ModelError: E is singular beyond its empty rows.
@@ -264,30 +263,33 @@ class PortHamiltonianModel(ABC):
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R)(x) z + B(x) u of states and efforts (T, n) and inputs (T, m), shape (T, n)."""
+        """Flows (J - R)(x) z + B(x) u of states and efforts (T, n) and inputs (T, m), shape (T, n)."""
         result = np.empty_like(x)
-        for k, each in enumerate(x):
-            result[k] = self.structure_matrix(each) @ z[k] - self.dissipation_matrix(each) @ z[k]
+        for k, state in enumerate(x):
+            result[k] = self.structure_matrix(state) @ z[k] - self.dissipation_matrix(state) @ z[k]
             if u[k].any():
-                result[k] += self.port_matrix(each) @ u[k]
+                result[k] += self.port_matrix(state) @ u[k]
         return result
 
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """E(x) rate - (J - R)(x) z(x) - B(x) u of states and rates (T, n) and inputs (T, m), shape (T, n)."""
+        """Defects E(x) rate - (J - R)(x) z(x) - B(x) u of states and rates (T, n) and inputs (T, m), shape (T,
+        n).
+        """
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """B(x)^T z of states and efforts (T, n), shape (T, m)."""
-        return np.array([self.port_matrix(each).T @ v for each, v in zip(x, z, strict=True)])
+        """Outputs B(x)^T z of states and efforts (T, n), shape (T, m)."""
+        return np.array([self.port_matrix(state).T @ v for state, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
-        """H of states (T, n), shape (T,) [J]."""
-        return np.array([self.storage(each) for each in x])
+        """Stored energies H of states (T, n), shape (T,) [J]."""
+        return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z(x0, x1) with E(m)^T z . (x1 - x0) = H(x1) - H(x0), m = (x0 + x1) / 2, and z(x, x) = z(x), shape (n,).
+        """Discrete effort z(x0, x1) with E(m)^T z . (x1 - x0) = H(x1) - H(x0), m = (x0 + x1) / 2, and z(x, x) =
+        z(x), shape (n,).
 
-        That of Gonzalez, measured by E(m): z(m) and the share of E(m) (x1 - x0) that is missing.
+        It is the discrete gradient of Gonzalez, measured by E(m): z(m) plus the missing share of E(m) (x1 - x0).
         """
         middle, change = (x0 + x1) / 2, x1 - x0
         along = np.asarray(self.descriptor_matrix(middle) @ change)
@@ -298,7 +300,7 @@ class PortHamiltonianModel(ABC):
         return np.asarray(z + missing / float(along @ along) * along)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """d(E(x) rate - (J - R) z - B u)/dx for a constant rate and input, shape (n, n)."""
+        """Derivative of the defects with respect to x for a constant rate and input, shape (n, n)."""
         defects = self._constant_rate_defects(rate, u)
         if self.is_local:
             return self._differences.slope(defects, x, self._sizes(x))
@@ -309,15 +311,15 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Along the states, by the equations that each is in to both sides of rest, since laws may be slack."""
+        """Sparse differences along the states, with the pattern on both sides of rest, since laws may be slack."""
         random, rest = np.random.default_rng(1), self.rest_state
-        rate, way = random.uniform(0.5, 1.0, (2, self.state_size))
+        rate, shift = random.uniform(0.5, 1.0, (2, self.state_size))
         defects = self._constant_rate_defects(rate, random.uniform(0.5, 1.0, self.port_size))
-        ends = [slope_by_differences(defects, rest + sign * BESIDE * way, np.ones(len(rest))) for sign in (1, -1)]
+        ends = [slope_by_differences(defects, rest + s * OFFSET * shift, np.ones(len(rest))) for s in (1, -1)]
         return SparseDifferences(sparse.csc_array((ends[0] != 0) | (ends[1] != 0)))
 
     def _sizes(self, x: Array) -> Array:
-        """The greatest entry of the block of each state, shape (n,)."""
+        """Largest entry of the block of each state, shape (n,)."""
         begins, sizes = self._filled_blocks
         return np.repeat(np.maximum.reduceat(np.abs(x), begins), sizes) if len(begins) else np.zeros(0)
 
@@ -328,9 +330,9 @@ class PortHamiltonianModel(ABC):
         return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
-        """The same model with more ports, made of those it has: parts of one, several as one, one once more.
+        """Model with additional ports, made of its ports: a part of one, several as one, or a copy.
 
-        A port that is there stays, so that a slider may take part in two joints: the forces on both add up.
+        Existing ports remain, so that a slider may belong to two joints: the forces on both are added.
 
         Args:
             ports: by their new names (``with_ports(**{"a name": ...})`` for names with spaces): a port of this
@@ -345,22 +347,22 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """New ports, and the column of B that each input of the old and the new ones stands for."""
+        """New ports, and for each input of the old and the new ones its column of B."""
         added, sources = [], [np.arange(self.port_size)]
-        for name, given in ports.items():
-            parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+        for name, source in ports.items():
+            parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]
             if not parts or not all(isinstance(part, Port | PortPart) for part in parts):
                 raise ModelError(
-                    f"port {name!r} must be made of ports of the model or parts of them, got {given!r}"
+                    f"port {name!r} must be made of ports of the model or parts of them, got {source!r}"
                 )
             columns, units = [], []
             for part in parts:
-                whole = part.port if isinstance(part, PortPart) else part
-                if whole not in self.ports:
-                    raise ModelError(f"port {name!r} is made of {whole.name!r}, which is no port of this model")
-                chosen = list(part.components) if isinstance(part, PortPart) else list(range(whole.size))
-                columns.append(np.arange(self.port_size)[self.port_slice(whole.name)][chosen])
-                units.append((whole.input_unit, whole.output_unit))
+                port = part.port if isinstance(part, PortPart) else part
+                if port not in self.ports:
+                    raise ModelError(f"port {name!r} is made of {port.name!r}, which is not a port of this model")
+                chosen = list(part.components) if isinstance(part, PortPart) else list(range(port.size))
+                columns.append(np.arange(self.port_size)[self.port_slice(port.name)][chosen])
+                units.append((port.input_unit, port.output_unit))
             sources.append(np.concatenate(columns))
             same = units[0] if len(set(units)) == 1 else ("", "")
             added.append(Port(name, *same, len(sources[-1])))
@@ -369,26 +371,26 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def state_size(self) -> int:
-        """Number of states, n."""
+        """Number n of states."""
         return sum(block.size for block in self.states)
 
     @cached_property
     def port_size(self) -> int:
-        """Number of inputs, m."""
+        """Number m of inputs."""
         return sum(port.size for port in self.ports)
 
     def output(self, x: Array) -> Array:
-        """y = B^T z, shape (m,)."""
+        """Outputs y = B^T z, shape (m,)."""
         return np.asarray(self.port_matrix(x).T @ self.effort(x))
 
     def forces(self, x: Array, u: Array) -> Array:
-        """(J - R) z + B u, which is E dx/dt, shape (n,)."""
+        """Right-hand side (J - R) z + B u, equal to E dx/dt, shape (n,)."""
         z = self.effort(x)
         structure = self.structure_matrix(x) @ z - self.dissipation_matrix(x) @ z
         return np.asarray(structure + self.port_matrix(x) @ u)
 
     def state_slice(self, name: str) -> slice:
-        """Where a block sits in x.
+        """Slice of a block of states in x.
 
         Raises:
             ModelError: there is none of that name.
@@ -396,7 +398,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.states, name, "state")
 
     def port_slice(self, name: str) -> slice:
-        """Which columns of B, entries of u and of y belong to a port.
+        """Slice of a port in the columns of B and the entries of u and y.
 
         Raises:
             ModelError: there is none of that name.
@@ -404,7 +406,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.ports, name, "port")
 
     def port(self, name: str) -> Port:
-        """The port of that name.
+        """Port with a name.
 
         Raises:
             ModelError: there is none.
@@ -422,15 +424,15 @@ class PortHamiltonianModel(ABC):
 
 
 class ComposedModel(PortHamiltonianModel):
-    """A model made of others: the states of its ``parts`` one after another, then multipliers.
+    """A model made of others, with the states of its ``parts`` one after another, then multipliers.
 
-    Subclasses say how ports of the parts are joined: J, B and the flows and outputs that follow from them.
+    Subclasses define the connection of the ports of the parts by J, B, flows and outputs.
     """
 
     @property
     @abstractmethod
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The models that it is made of."""
+        """Models of which it is made."""
 
     @cached_property
     def part_slices(self) -> tuple[slice, ...]:
@@ -444,67 +446,67 @@ class ComposedModel(PortHamiltonianModel):
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of the parts, zero for multipliers."""
-        return self._diagonal([part.descriptor_matrix(x[own]) for part, own in self._pairs()])
+        """Descriptor matrix E of the parts, zero for multipliers, shape (n, n)."""
+        return self._diagonal([part.descriptor_matrix(x[at]) for part, at in self._pairs()])
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """R of the parts, zero for multipliers."""
-        return self._diagonal([part.dissipation_matrix(x[own]) for part, own in self._pairs()])
+        """Dissipation matrix R of the parts, zero for multipliers, shape (n, n)."""
+        return self._diagonal([part.dissipation_matrix(x[at]) for part, at in self._pairs()])
 
     def effort(self, x: Array) -> Array:
-        """z of the parts, and the multipliers."""
+        """Efforts z of the parts, and the multipliers, shape (n,)."""
         return np.asarray(self.efforts(x[None])[0])
 
     def storage(self, x: Array) -> float:
-        """H, the sum of those of the parts [J]."""
-        return sum(part.storage(x[own]) for part, own in self._pairs())
+        """Stored energy H, the sum over the parts [J]."""
+        return sum(part.storage(x[at]) for part, at in self._pairs())
 
     @property
     def flaw(self) -> str:
-        """Why ``check_structure`` refuses a part; empty where all hold the laws."""
+        """Known violations of the laws in the parts; "" if there are none."""
         return "; ".join(dict.fromkeys(part.flaw for part in self.parts if part.flaw))
 
     @property
     def rest_state(self) -> Array:
-        """State at rest of the parts, with multipliers 0."""
+        """State at rest of the parts, with multipliers 0, shape (n,)."""
         return np.concatenate([*(part.rest_state for part in self.parts), np.zeros(self.multipliers)])
 
     @property
     def coordinates(self) -> IntArray:
-        """Numbers of the coordinates of the parts."""
-        return np.concatenate([part.coordinates + own.start for part, own in self._pairs()])
+        """Indices of the coordinates of the parts."""
+        return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
-        """z of T states."""
+        """Efforts z of states (T, n), shape (T, n)."""
         result = x.copy()
-        for part, own in self._pairs():
-            result[:, own] = part.efforts(x[:, own])
+        for part, at in self._pairs():
+            result[:, at] = part.efforts(x[:, at])
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of T states."""
+        """Products E rate of states and rates (T, n), shape (T, n)."""
         result = np.zeros(x.shape)
-        for part, own in self._pairs():
-            result[:, own] = part.descriptor_products(x[:, own], rate[:, own])
+        for part, at in self._pairs():
+            result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
         return result
 
     def storages(self, x: Array) -> Array:
-        """H of T states [J]."""
-        return np.asarray(sum(part.storages(x[:, own]) for part, own in self._pairs()))
+        """Stored energies H of states (T, n), shape (T,) [J]."""
+        return np.asarray(sum(part.storages(x[:, at]) for part, at in self._pairs()))
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Discrete efforts of the parts, multipliers at the mean."""
+        """Discrete efforts of the parts, with multipliers at the mean, shape (n,)."""
         result = (x0 + x1) / 2
-        for part, own in self._pairs():
-            result[own] = part.discrete_effort(x0[own], x1[own])
+        for part, at in self._pairs():
+            result[at] = part.discrete_effort(x0[at], x1[at])
         return result
 
     def _pairs(self) -> Iterator[tuple[PortHamiltonianModel, slice]]:
-        """The parts with their entries of the state."""
+        """The parts with their slices of the state."""
         return zip(self.parts, self.part_slices, strict=True)
 
     def _diagonal(self, blocks: list[Matrix]) -> Matrix:
-        """Matrices of the parts on the diagonal, zeros for multipliers."""
+        """Block-diagonal matrix of the parts, with zeros for multipliers."""
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
@@ -512,7 +514,7 @@ class ComposedModel(PortHamiltonianModel):
 
 @dataclass(frozen=True, eq=False)
 class Renamed(ComposedModel):
-    """A model with other names."""
+    """A model with other names of states and ports."""
 
     model: PortHamiltonianModel
     states: tuple[StateBlock, ...]
@@ -520,62 +522,62 @@ class Renamed(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The model."""
+        """The single model that is renamed."""
         return (self.model,)
 
-    def own_state(self, x: Array) -> Array:
+    def without_multipliers(self, x: Array) -> Array:
         """State of the model without the multipliers of exchanged ports."""
-        return self.model.own_state(x)
+        return self.model.without_multipliers(x)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """J of the model."""
+        """Structure matrix J of the model, shape (n, n)."""
         return self.model.structure_matrix(x)
 
     def port_matrix(self, x: Array) -> Matrix:
-        """B of the model."""
+        """Port matrix B of the model, shape (n, m)."""
         return self.model.port_matrix(x)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u of the model."""
+        """Flows (J - R) z + B u of the model, shape (T, n)."""
         return self.model.flows(x, z, u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of the model."""
+        """Outputs B^T z of the model, shape (T, m)."""
         return self.model.output_products(x, z)
 
 
 @dataclass(frozen=True, eq=False)
 class MorePorts(Renamed):
-    """A model with more ports, made of those it has; see ``with_ports``.
+    """A model with additional ports, made of its ports; see ``with_ports``.
 
     Attributes:
         ports: those of the model, then the new ones.
-        sources: the input of the model that each input stands for, shape (inputs,).
+        sources: index of the input of the model for each input, shape (inputs,).
     """
 
     sources: IntArray
 
     def port_matrix(self, x: Array) -> Matrix:
-        """B of the model with columns once more."""
+        """Port matrix B of the model with repeated columns, shape (n, inputs)."""
         matrix = self.model.port_matrix(x)
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u: inputs that stand for the same one add up."""
+        """Flows (J - R) z + B u, in which inputs of the same source are added, shape (T, n)."""
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of the model, some of them once more."""
+        """Outputs B^T z of the model, some of them repeated, shape (T, inputs)."""
         return self.model.output_products(x, z)[:, self.sources]
 
 
 def check_model(name: str, value: object) -> None:
-    """Refuses what is no port-Hamiltonian model.
+    """Refuse values that are not port-Hamiltonian models.
 
     Raises:
-        ModelError: says what came.
+        ModelError: another type.
     """
     if not isinstance(value, PortHamiltonianModel):
         raise ModelError(
@@ -583,23 +585,23 @@ def check_model(name: str, value: object) -> None:
         )
 
 
-def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:
-    """Refuses a name that occurs twice.
+def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
+    """Refuse a name that occurs twice.
 
     Raises:
-        ModelError: naming it.
+        ModelError: the message has the name.
     """
     seen: set[str] = set()
     for part in parts:
         if part.name in seen:
             raise ModelError(
-                f"two {what}s are named {part.name!r}; give the models prefixes first: with_prefix(model, 'crank')"
+                f"two {kind}s are named {part.name!r}; add prefixes first: with_prefix(model, 'crank')"
             )
         seen.add(part.name)
 
 
-def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
-    """The place of a state block or a port of a name among all numbers.
+def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
+    """Slice of a state block or a port with a name among all numbers.
 
     Raises:
         ModelError: there is none.
@@ -610,4 +612,4 @@ def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: 
             return slice(begin, begin + part.size)
         begin += part.size
     known = ", ".join(part.name for part in parts) or "none"
-    raise ModelError(f"no {what} is named {name!r}; the model has: {known}")
+    raise ModelError(f"no {kind} is named {name!r}; the model has: {known}")

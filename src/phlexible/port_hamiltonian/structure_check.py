@@ -1,4 +1,4 @@
-"""Does a model have the structure that it claims? Figures, and an error that names the block."""
+"""Checks of the structure of a model, with figures and an error that names the block."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ParameterError, StructureError
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock, check_model
 
-# How far the constant matrices of a linear model miss the laws of the port-Hamiltonian form.
+# Errors of the constant matrices of a linear model in the laws of the port-Hamiltonian form.
 
 SMALL = 1500  # up to this many states, semi-definiteness is checked with dense eigenvalues
 LEAST_DIAGONAL = 1e-6
-"""Of the largest: round-off of products with smaller ones is more than 1e-10 of them, what certificates ask for."""
+"""Smallest diagonal entry that scales, relative to the largest: round-off of smaller ones exceeds 1e-10 of them."""
 
 
 def structure_errors(
@@ -43,7 +43,7 @@ def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """-min(smallest eigenvalue, 0) of the matrix scaled to a unit diagonal, but for what is round-off there."""
+    """Negative part of the smallest eigenvalue of the matrix scaled to a unit diagonal, without round-off."""
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
@@ -53,7 +53,7 @@ def _negativity(matrix: sparse.csr_array) -> float:
 
 
 DENSE = 1500
-"""Up to this size eigenvalues and rates come from dense matrices."""
+"""Largest size for which eigenvalues and rates are computed with dense matrices."""
 
 ROUND_OFF = 1e-11
 GRADIENT = 1e-7
@@ -63,14 +63,14 @@ CLOSER = np.array([1.0, 1e-2, 1e-4, 1e-6])
 
 @dataclass(frozen=True)
 class StructureFigures:
-    """How well the laws of the contract hold at one state; all relative, 0 is perfect.
+    """Errors of the laws of the contract at one state; all relative, 0 is perfect.
 
     Attributes:
-        skewness: of J, greatest entry of J + J^T.
-        symmetry: of R, greatest entry of R - R^T.
-        definiteness: of R, its least eigenvalue where that is negative.
-        gradient: greatest difference of E^T z and the slope of the storage.
-        power: dH/dt along E dx/dt = (J - R) z + B u, less u.y - z^T R z, for random u.
+        skewness: largest entry of J + J^T.
+        symmetry: largest entry of R - R^T.
+        definiteness: negative part of the least eigenvalue of R.
+        gradient: largest difference of E^T z and the gradient of the storage.
+        power: dH/dt along E dx/dt = (J - R) z + B u, minus u.y - z^T R z, for random u.
     """
 
     skewness: float
@@ -81,25 +81,25 @@ class StructureFigures:
 
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
-    """Measures skewness, semi-definiteness, E^T z = grad H and the power balance at a state x (n,).
+    """Measure skewness, semi-definiteness, E^T z = grad H and the power balance at a state x (n,).
 
-    Where E is singular its algebraic rows need not vanish at x; the power that they miss is z times
-    their residual and is counted, so that any x will do.
+        If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
+        taken into account, so that any x will do.
 
-    Args:
-        model: any.
-        x: a state, shape (n,).
-        seed: of the random inputs.
+        Args:
+    model: any model.
+            x: a state, shape (n,).
+            seed: of the random inputs.
 
-    Raises:
-        ModelError, ParameterError: no model, or no state of it.
-        StructureError: names the blocks of states where a law breaks, with the figure.
+        Raises:
+            ModelError, ParameterError: not a model, or not a state of it.
+            StructureError: a law is violated; the message names the blocks of states, with the figure.
 
-    Example:
-        >>> form = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)).port_hamiltonian()
-        >>> errors = ph.check_structure(form, form.rest_state)
-        >>> errors.skewness
-        0.0
+        Example:
+            >>> form = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)).port_hamiltonian()
+            >>> errors = ph.check_structure(form, form.rest_state)
+            >>> errors.skewness
+            0.0
     """
     check_model("model", model)
     x = numbers("x", x, f"a state of shape ({model.state_size},)")
@@ -124,10 +124,11 @@ def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigur
 
 
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
-    """dH/dx from seven-point differences (exact to degree 6), their round-off and the slopes nearby, each (n,).
+    """Gradient dH/dx by seven-point differences (exact to degree 6), its round-off and the size of slopes nearby,
+    each of shape (n,).
 
-    At rest, where dH/dx vanishes, the slopes some steps away are what an error is compared with. Where five points
-    say something else, as beside the instant at which a contact opens, the points are closer.
+    At rest, where dH/dx vanishes, errors are compared with the slopes some steps away. If five points give another
+    value, as close to the opening of a contact, the distance of the points is reduced.
     """
     slope, noise, nearby = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x))
     level = model.storage(x)
@@ -140,18 +141,18 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
             for length in step * CLOSER:
                 shift[i] = length
                 before, after = ([model.storage(x + sign * k * shift) for k in (1, 2, 3)] for sign in (-1, 1))
-                slope[i] = np.dot((45, -9, 1), chords := np.subtract(after, before)) / (60 * length)
+                slope[i] = np.dot((45, -9, 1), change := np.subtract(after, before)) / (60 * length)
                 noise[i] = 20 * np.finfo(float).eps * max(map(abs, [level, *before, *after])) / length
                 nearby[i] = max(
                     nearby[i], abs(before[2] - level) / (3 * length), abs(after[2] - level) / (3 * length)
                 )
-                if abs(slope[i] - (8 * chords[0] - chords[1]) / (12 * length)) <= noise[i] + SMOOTH * nearby[i]:
+                if abs(slope[i] - (8 * change[0] - change[1]) / (12 * length)) <= noise[i] + SMOOTH * nearby[i]:
                     break
     return slope, noise, nearby
 
 
 def _entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Greatest entry of a matrix that should vanish, relative to its block of the matrix."""
+    """Largest entry of a matrix that should vanish, relative to its block of the matrix."""
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -166,7 +167,7 @@ def _entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str)
 
 
 def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
-    """(row block, column block, greatest entry) of the blocks that have entries."""
+    """Triples (row block, column block, largest entry) of the blocks that have entries."""
     owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
     table = np.zeros((len(model.states), len(model.states)))
     np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))
@@ -200,42 +201,42 @@ def _definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
 
 
 def _gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
-    found = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
+    efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0
     for block in model.states:
         part = model.state_slice(block.name)
-        gap = np.maximum(np.abs(found[part] - slope[part]) - noise[part], 0.0)
+        gap = np.maximum(np.abs(efforts[part] - slope[part]) - noise[part], 0.0)
         scale = float(nearby[part].max(initial=0.0)) + float(noise[part].max(initial=0.0))
-        figure = float(gap.max(initial=0.0)) / scale if scale > 0 else float(np.abs(found[part]).max(initial=0))
+        figure = float(gap.max(initial=0.0)) / scale if scale > 0 else float(np.abs(efforts[part]).max(initial=0))
         if figure > GRADIENT:
             raise StructureError(f"E^T z is not the gradient of H in block {block.name}: relative gap {figure:.3g}")
         largest = max(largest, figure)
-    return found, largest
+    return efforts, largest
 
 
 def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Through dx/dt, so that a wrong E or z shows as well as a wrong J or R."""
+    """Error of the power balance by dx/dt, so that a wrong E or z shows as well as a wrong J or R."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _rate(descriptor, forces)
-    missed = float(z @ (forces - descriptor @ rate))
+    residual_power = float(z @ (forces - descriptor @ rate))
     supplied = float(u @ model.output(x))
     dissipated = float(z @ (model.dissipation_matrix(x) @ z))
     parts = np.abs(slope * rate).sum() + np.abs(z * forces).sum() + abs(supplied) + abs(dissipated)
-    gap = abs(float(slope @ rate) - (supplied - dissipated - missed))
+    gap = abs(float(slope @ rate) - (supplied - dissipated - residual_power))
     figure = gap / float(parts) if parts > 0 else 0.0
     if figure > ROUND_OFF:
         by_row = np.abs(z * forces)
         raise StructureError(
             f"power is not balanced, greatest share in block {_block_at(model, by_row).name}: "
-            f"dH/dt misses u.y - z^T R z by {figure:.3g} of the power that flows"
+            f"dH/dt differs from u.y - z^T R z by {figure:.3g} of the power that flows"
         )
     return figure
 
 
 def _rate(descriptor: Matrix, forces: Array) -> Array:
-    """dx/dt of least size in E dx/dt = forces; large E may be singular by empty rows only."""
+    """Rates dx/dt of least size with E dx/dt = forces, shape (n,); large E may be singular by empty rows only."""
     if descriptor.shape[0] > DENSE:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0

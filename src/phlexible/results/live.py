@@ -446,7 +446,7 @@ class RunView(Served):
         """Draw the present state, after steps of the user."""
         pack = Packing()
         moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
-        self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
+        self._publish(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
         """Step the run and draw it until the duration is over or "end" is pressed; it rests when paused.
@@ -471,15 +471,15 @@ class RunView(Served):
             clock.sleep(max(0.0, last + 1 / PICTURES - clock.monotonic()))
             last = clock.monotonic()
 
-    def hear(self, told: dict[str, Any]) -> None:
+    def receive_message(self, message: dict[str, Any]) -> None:
         """Apply a message of the page: new values of inputs, whether the run goes on, or that it ends."""
-        for name, value in dict(told.get("inputs", {})).items():
+        for name, value in dict(message.get("inputs", {})).items():
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
                 raise ValueError
             self._given[name] = numbers
-        self._runs = bool(told.get("runs", self._runs))
-        self._has_end = self._has_end or bool(told.get("end"))
+        self._runs = bool(message.get("runs", self._runs))
+        self._has_end = self._has_end or bool(message.get("end"))
 
     def _take_inputs(self) -> None:
         """Set the inputs that the page has sent, in the thread that steps."""

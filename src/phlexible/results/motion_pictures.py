@@ -52,17 +52,17 @@ class MotionView(Served):
     @property
     def time(self) -> float:
         """Time shown at present [s]; it can be set to values between the first and the last instant."""
-        return float(self._news["time"])
+        return float(self._page_state["time"])
 
     @time.setter
     def time(self, value: float) -> None:
         low, high = self._span
-        self._tell(time=min(max(finite("time", value), low), high))
+        self._publish(time=min(max(finite("time", value), low), high))
 
     @property
     def is_playing(self) -> bool:
         """Whether the view plays the motion."""
-        return bool(self._news["playing"])
+        return bool(self._page_state["playing"])
 
     def play(self, speed: float | None = None) -> None:
         """Play the motion, from the start again after its end.
@@ -70,25 +70,25 @@ class MotionView(Served):
         Args:
             speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
         """
-        self._tell(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
+        self._publish(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
 
     def pause(self) -> None:
         """Stop playing the motion."""
-        self._tell(playing=False)
+        self._publish(playing=False)
 
     def replace(self, motion: "MotionPictures") -> None:
         """Show another motion of the same model, such as a continued run."""
         self.page = self._page_of(motion)
-        self._tell(version=self._news["version"] + 1)
+        self._publish(version=self._page_state["version"] + 1)
 
-    def hear(self, told: dict[str, Any]) -> None:
+    def receive_message(self, message: dict[str, Any]) -> None:
         """Apply a message of a page that has the latest changes: time, whether it runs, and its speed."""
-        time, playing, speed = float(told["time"]), bool(told["playing"]), float(told["speed"])
+        time, playing, speed = float(message["time"]), bool(message["playing"]), float(message["speed"])
         if not (isfinite(time) and isfinite(speed)):
             raise ValueError
         with self._changed:
-            if told["number"] == self._news["number"]:
-                self._news |= {"time": time, "playing": playing, "speed": speed}
+            if message["number"] == self._page_state["number"]:
+                self._page_state |= {"time": time, "playing": playing, "speed": speed}
 
     def _page_of(self, motion: "MotionPictures") -> str:
         self._span = float(motion.run.time[0]), float(motion.run.time[-1])

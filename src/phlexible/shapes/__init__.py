@@ -1,1 +1,1 @@
-"""Surfaces and solids."""
+"""Shapes of rigid bodies, and surfaces of triangles."""

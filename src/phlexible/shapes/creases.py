@@ -1,4 +1,4 @@
-"""Where a surface of triangles is smooth, and where it has edges."""
+"""Smooth parts and sharp edges of surfaces of triangles."""
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -8,13 +8,13 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross
 
 SMOOTH = np.cos(np.radians(35.0))
-"""Triangles that meet at a lesser angle pass into each other smoothly."""
+"""Cosine of the angle between the normals of neighbours above which their edge is smooth."""
 SAME = 1e-7
-"""Of the surface: corners nearer to each other are one."""
+"""Distance, relative to the size of the surface, below which vertices are identical."""
 
 
 def joined(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Vertices (v, 3) and triangles (t, 3) with one vertex for corners at one place."""
+    """Vertices (v, 3) and triangles (t, 3) in which vertices at the same position are one."""
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
     places = np.round(vertices / (SAME * size))
     _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
@@ -22,21 +22,21 @@ def joined(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
 
 
 def smoothed(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Vertices to shade a surface with: as many at one place as there are smooth parts that meet in it.
+    """Vertices for shading a surface: one for each smooth part of the surface at a position.
 
     Args:
-        vertices: shape (v, 3), one at each place.
+        vertices: shape (v, 3), at different positions.
         triangles: shape (t, 3), counter-clockwise seen from outside.
 
     Returns:
-        Number of the place of each new vertex (w,), its outward unit normal (w, 3), triangles between them (t, 3).
+        Index of the vertex at the position of each new vertex (w,), outward unit normals (w, 3), triangles (t, 3).
     """
     areas, units = _normals(vertices, triangles)
-    one, two = _meetings(triangles)
+    one, two = _shared_edges(triangles)
     is_smooth = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) > SMOOTH
     one, two = one[is_smooth], two[is_smooth]
     corners = triangles.ravel()
-    is_turned = corners[one] != corners[two]  # as neighbours that go round the same way see their edge
+    is_turned = corners[one] != corners[two]  # as in neighbours of the same orientation
     ends = _next(two)
     first, second = np.where(is_turned, ends, two), np.where(is_turned, two, ends)
     links = np.concatenate([one, _next(one)]), np.concatenate([first, second])
@@ -50,20 +50,20 @@ def smoothed(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, Int
 
 
 def creases(vertices: Array, triangles: IntArray) -> IntArray:
-    """Edges (e, 2) where triangles meet at an angle, or where a surface ends; vertices as of ``smoothed``."""
+    """Edges (e, 2) where triangles form an angle, or where a surface ends; vertices as of ``smoothed``."""
     units = _normals(vertices, triangles)[1]
-    one, two = _meetings(triangles)
+    one, two = _shared_edges(triangles)
     is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH
-    is_sharp &= units[one // 3].any(axis=1) & units[two // 3].any(axis=1)  # not of slivers, which face nowhere
-    alone = np.ones(triangles.size, dtype=bool)
-    alone[one] = alone[two] = False
-    begins = np.concatenate([one[is_sharp], np.flatnonzero(alone)])
+    is_sharp &= units[one // 3].any(axis=1) & units[two // 3].any(axis=1)  # not of triangles without area
+    is_boundary = np.ones(triangles.size, dtype=bool)
+    is_boundary[one] = is_boundary[two] = False
+    begins = np.concatenate([one[is_sharp], np.flatnonzero(is_boundary)])
     corners = triangles.ravel()
     return np.stack([corners[begins], corners[_next(begins)]], axis=1)
 
 
 def _normals(vertices: Array, triangles: IntArray) -> tuple[Array, Array]:
-    """Of each triangle, as long as twice its area and of length one."""
+    """Normals of the triangles, with twice the area as length, and of unit length, each of shape (t, 3)."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     areas = cross(b - a, c - a)
     return areas, _units(areas)
@@ -74,12 +74,12 @@ def _units(vectors: Array) -> Array:
 
 
 def _next(corners: IntArray) -> IntArray:
-    """The corner after each in its triangle; corners are numbered 3 triangle + k."""
+    """Index of the next corner in the triangle of each corner; corners have the indices 3 triangle + k."""
     return np.asarray(np.where(corners % 3 == 2, corners - 2, corners + 1))
 
 
-def _meetings(triangles: IntArray) -> tuple[IntArray, IntArray]:
-    """Edges of two triangles that are one, by the corners where they begin."""
+def _shared_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
+    """Edges that two triangles share, as the corners of both where they begin."""
     begins = np.arange(triangles.size)
     ends = np.sort(np.stack([triangles.ravel(), triangles.ravel()[_next(begins)]], axis=1), axis=1)
     order = np.lexsort(ends.T)

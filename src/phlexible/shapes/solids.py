@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, hold_read_only, numbers, vector
+from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, numbers, vector
 from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
 from phlexible.display import short_repr
 from phlexible.errors import MeshWarning, ParameterError
@@ -27,16 +27,16 @@ from phlexible.shapes.surfaces import (
 from phlexible.shapes.triangle_tree import TriangleTree
 
 ROUND = 60
-"""Corners of a circle, which then looks round at the size of a page."""
+"""Number of vertices of a drawn circle, which looks round on a page."""
 BALL = 32
-"""Corners of the equator of a ball."""
+"""Number of vertices of the equator of a drawn ball."""
 THIN = 1e-4
-"""Of the size: closed surfaces of less thickness than that are no solids."""
+"""Smallest thickness of a closed surface that is a solid, relative to its size."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape(ABC):
-    """What a rigid body looks like, in body axes, and where contacts touch it.
+    """Surface of a rigid body in body axes, for pictures and contacts.
 
     Attributes:
         center: of the shape from the origin of the body, shape (3,) [m]; None: the center of mass.
@@ -49,14 +49,14 @@ class Shape(ABC):
 
     @abstractmethod
     def centred(self) -> Triangulation:
-        """The surface about its own center."""
+        """Surface about its center."""
 
     @abstractmethod
     def moments(self) -> SolidMoments:
-        """Of the homogeneous solid, about its own center."""
+        """Volume, centroid and inertia of the homogeneous solid about its center."""
 
     def placed(self, center_of_mass: Array) -> Triangulation:
-        """The surface in body axes."""
+        """Surface in body axes."""
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
 
@@ -83,12 +83,12 @@ class Box(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Twelve triangles."""
+        """Surface of twelve triangles about the center."""
         signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
         return Triangulation(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
 
     def moments(self) -> SolidMoments:
-        """m (b^2 + c^2) / 12."""
+        """Volume, centroid and inertia, m (b^2 + c^2) / 12."""
         size = np.asarray(self.size)
         volume = float(size.prod())
         return SolidMoments(volume, np.zeros(3), np.diag(volume / 12 * ((size**2).sum() - size**2)))
@@ -96,7 +96,7 @@ class Box(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """A round cylinder.
+    """A circular cylinder, full.
 
     Attributes:
         radius: [m].
@@ -114,22 +114,22 @@ class Cylinder(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """A prism of many sides."""
+        """Surface of a prism of many sides about the center."""
         half, r = self.length / 2, self.radius
         profile = np.array([[-half, 0.0], [-half, r], [half, r], [half, 0.0]])
         return revolved(profile, np.asarray(self.axis), ROUND)
 
     def moments(self) -> SolidMoments:
-        """m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across."""
+        """Volume, centroid and inertia, m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across."""
         volume = np.pi * self.radius**2 * self.length
         along, across = self.radius**2 / 2, (3 * self.radius**2 + self.length**2) / 12
-        turned = frame_along(np.asarray(self.axis))
-        return SolidMoments(volume, np.zeros(3), volume * turned @ np.diag([along, across, across]) @ turned.T)
+        triad = frame_along(np.asarray(self.axis))
+        return SolidMoments(volume, np.zeros(3), volume * triad @ np.diag([along, across, across]) @ triad.T)
 
 
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
-    """A ball of that radius [m].
+    """A ball of a radius [m].
 
     Raises:
         ParameterError: a radius that is not positive.
@@ -140,24 +140,24 @@ class Sphere(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Rings of triangles."""
+        """Surface of rings of triangles about the center."""
         polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
         profile[[0, -1], 1] = 0.0
         return revolved(profile, np.array([0.0, 0.0, 1.0]), BALL)
 
     def moments(self) -> SolidMoments:
-        """2 m r^2 / 5."""
+        """Volume, centroid and inertia, 2 m r^2 / 5."""
         volume = 4 / 3 * np.pi * self.radius**3
         return SolidMoments(volume, np.zeros(3), np.eye(3) * 0.4 * volume * self.radius**2)
 
 
 @dataclass(frozen=True, eq=False)
 class Torus(Shape):
-    """A ring of round cross-section.
+    """A ring of circular cross-section.
 
     Attributes:
-        radius: from the middle to the circle that the tube goes round [m].
+        radius: distance of the center line of the tube from the axis [m].
         tube_radius: of the tube, less than ``radius`` [m].
         axis: in body axes, shape (3,).
 
@@ -177,30 +177,30 @@ class Torus(Shape):
             raise ParameterError(f"tube_radius must be less than radius={self.radius:g}, got {self.tube_radius:g}")
 
     def centred(self) -> Triangulation:
-        """Quadrilaterals around both circles, halved."""
+        """Surface of quadrilaterals around both circles, halved, about the center."""
         along, across = np.meshgrid(np.arange(ROUND), np.arange(BALL), indexing="ij")
         a, b = 2 * np.pi / ROUND * along.ravel(), 2 * np.pi / BALL * across.ravel()
         out = self.radius + self.tube_radius * np.cos(b)
-        places = np.stack([self.tube_radius * np.sin(b), out * np.cos(a), out * np.sin(a)], axis=1)
+        points = np.stack([self.tube_radius * np.sin(b), out * np.cos(a), out * np.sin(a)], axis=1)
         first, second = (along * BALL + across).ravel(), (along * BALL + (across + 1) % BALL).ravel()
         third, fourth = np.roll(first, -BALL), np.roll(second, -BALL)
         triangles = np.concatenate([np.stack([first, third, second], 1), np.stack([second, third, fourth], 1)])
-        return Triangulation(places @ frame_along(np.asarray(self.axis)).T, triangles)
+        return Triangulation(points @ frame_along(np.asarray(self.axis)).T, triangles)
 
     def moments(self) -> SolidMoments:
-        """m (R^2 + 3 r^2 / 4) about the axis, m (R^2 / 2 + 5 r^2 / 8) across."""
+        """Volume, centroid and inertia, m (R^2 + 3 r^2 / 4) about the axis, m (R^2 / 2 + 5 r^2 / 8) across."""
         R, r = self.radius, self.tube_radius
         volume = 2 * np.pi**2 * R * r**2
         along, across = R**2 + 0.75 * r**2, R**2 / 2 + 0.625 * r**2
-        turned = frame_along(np.asarray(self.axis))
-        return SolidMoments(volume, np.zeros(3), volume * turned @ np.diag([along, across, across]) @ turned.T)
+        triad = frame_along(np.asarray(self.axis))
+        return SolidMoments(volume, np.zeros(3), volume * triad @ np.diag([along, across, across]) @ triad.T)
 
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh(Shape):
-    """A surface of triangles, for example of an STL file; ``center`` is where its own origin is.
+    """A surface of triangles, for example of an STL file, whose origin is at ``center``.
 
-    Contacts touch closed ones.
+    Contacts need a closed surface.
 
     Attributes:
         vertices: shape (v, 3) [m].
@@ -227,16 +227,16 @@ class TriangleMesh(Shape):
             raise ParameterError(f"triangles must be numbers 0 to {len(vertices) - 1} of vertices")
         center = np.zeros(3) if self.center is None else self.center
         set_fields(self, center=center, vertices=vertices, triangles=corners.astype(np.int64))
-        hold_read_only(self)
+        make_arrays_read_only(self)
 
     def centred(self) -> Triangulation:
-        """As given."""
+        """Surface about its origin, as given by the user."""
         return Triangulation(
             np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64)
         )
 
     def moments(self) -> SolidMoments:
-        """Of what the surface encloses.
+        """Volume, centroid and inertia of the enclosed solid.
 
         Raises:
             ParameterError: the surface is not closed, or encloses nothing.
@@ -244,7 +244,7 @@ class TriangleMesh(Shape):
         return self._moments
 
     def tree(self) -> TriangleTree:
-        """What touches it, about its own origin.
+        """Search tree of the triangles for contacts, about the origin of the surface.
 
         Raises:
             ParameterError: the surface is not closed, encloses nothing, or hardly anything.
@@ -253,35 +253,35 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
-        found = TriangleTree.of(
+        tree = TriangleTree.of(
             self._closed(
                 f"{self!r}",
-                "contacts need to know what is inside: close it around the matter, or touch a Plane or a Box",
+                "contacts need an inside: close it around the matter, or use a Plane or a Box",
             )
         )
-        a, b, c = np.moveaxis(found.corners, 1, 0)
+        a, b, c = np.moveaxis(tree.corners, 1, 0)
         area = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2
         thickness = 2 * self._moments.volume / area
-        if thickness < THIN * found.size:
+        if thickness < THIN * tree.size:
             raise ParameterError(
-                f"{self!r} is {thickness:g} m thin, {thickness / found.size:.1g} of its size: what touches it"
-                " would pass through; touch a Plane or a Box"
+                f"{self!r} is {thickness:g} m thin, {thickness / tree.size:.1g} of its size: bodies in contact"
+                " would pass through; use a Plane or a Box"
             )
-        return found
+        return tree
 
-    def _closed(self, called: str, advice: str) -> Triangulation:
-        """The surface around matter, each triangle once."""
+    def _closed(self, name: str, advice: str) -> Triangulation:
+        """Closed surface around the matter, without repeated triangles."""
         surface, repeated = self._once
         if holes := open_edges(surface):
             twice = f"; {repeated} more triangles are listed twice" if repeated else ""
             raise ParameterError(
-                f"{called} is not closed: {holes} edges have no triangle on one side{twice}; {advice}"
+                f"{name} is not closed: {holes} edges have no triangle on one side{twice}; {advice}"
             )
         return surface
 
     @cached_property
     def _once(self) -> tuple[Triangulation, int]:
-        """The surface without repeated triangles, and their number, which a warning says."""
+        """Surface without repeated triangles, and their number, of which a warning is given."""
         surface = self.centred()
         first = first_triangles(surface)
         repeated = len(surface.triangles) - len(first)
@@ -295,26 +295,26 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _moments(self) -> SolidMoments:
-        advice = "close it, or give mass= and inertia= with shape=TriangleMesh(...)"
+        advice = "close it, or pass mass= and inertia= with shape=TriangleMesh(...)"
         surface = self._closed("the surface", advice)
         if inner := shells_in_matter(surface):
             warnings.warn(
                 f"triangles: {inner} of the closed shells lie in the matter of others, which counts twice there, or"
-                " are inside out; the triangles of a cavity go round counter-clockwise, seen from inside it",
+                " are inside out; the triangles of a cavity are counter-clockwise, seen from inside it",
                 MeshWarning,
                 stacklevel=6,
             )
-        found = enclosed(surface)
-        if not found.volume > 0:
+        moments = enclosed(surface)
+        if not moments.volume > 0:
             raise ParameterError(
-                f"the surface encloses a volume of {found.volume:g} m3; triangles must go round counter-clockwise,"
+                f"the surface encloses a volume of {moments.volume:g} m3; triangles must be counter-clockwise,"
                 " seen from outside"
             )
-        return found
+        return moments
 
 
 def _box_triangles() -> IntArray:
-    """Two for each side; vertices are numbered 4 x + 2 y + z."""
+    """Triangles of a box, two for each face; vertices have the indices 4 x + 2 y + z, shape (12, 3)."""
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     return np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))], dtype=np.int64)
 
@@ -328,7 +328,7 @@ HEADER, FACET = 84, 50  # bytes of a binary file
 
 
 def read_stl(path: Path, scale: float) -> TriangleMesh:
-    """The surface in a file, times a scale; turned inside out where its triangles go round the wrong way.
+    """Surface in an STL file, times a scale; its orientation is reversed if its volume is negative.
 
     Raises:
         ParameterError: no such file, or no triangles in it.
@@ -342,8 +342,8 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
         corners = _text(content)
     if corners is None or not len(corners) or not np.isfinite(corners).all():
         raise ParameterError(f"{path} holds no triangles of an STL file")
-    vertices, found = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-    triangles = found.reshape(-1, 3).astype(np.int64)
+    vertices, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    triangles = indices.reshape(-1, 3).astype(np.int64)
     flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
     triangles = triangles[~flat]
     surface = Triangulation(scale * vertices, triangles)
@@ -353,7 +353,7 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
 
 
 def _binary(content: bytes) -> Array | None:
-    """Corners (t, 3, 3), or None where the length is not that of a binary file."""
+    """Corners (t, 3, 3) of a binary file; None if the length is not that of one."""
     if len(content) < HEADER:
         return None
     count = int.from_bytes(content[80:84], "little")
@@ -364,10 +364,10 @@ def _binary(content: bytes) -> Array | None:
 
 
 def _text(content: bytes) -> Array | None:
-    """Corners (t, 3, 3) of the lines "vertex x y z"."""
-    words = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
+    """Corners (t, 3, 3) of the lines "vertex x y z"; None if some are not numbers."""
+    lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
-        places = [[float(each) for each in line[1:4]] for line in words if line[:1] == ["vertex"]]
-        return np.array(places).reshape(-1, 3, 3)
+        vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]
+        return np.array(vertices).reshape(-1, 3, 3)
     except ValueError:
         return None

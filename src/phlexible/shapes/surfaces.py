@@ -1,4 +1,4 @@
-"""Surfaces of triangles: made, drawn, coloured, and the mass that they enclose."""
+"""Operations on surfaces of triangles: construction, pictures, colours, and the mass that they enclose."""
 
 import re
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ NAMED = {
     "red": "#b03a5b",
     "brown": "#7a5230",
 }
-"""Of the pictures' own palette, which is told apart by readers who do not tell red from green."""
+"""Named colours of the pictures' palette, which readers with red-green blindness can distinguish."""
 
 
 def optional_color(name: str, value: object) -> str | None:
-    """The colour as "#rrggbb" in lower case, or None.
+    """Colour as "#rrggbb" in lower case, or None.
 
     Raises:
         ParameterError: neither a known name nor "#rrggbb".
@@ -54,16 +54,16 @@ def optional_color(name: str, value: object) -> str | None:
 Color = Annotated[str | None, optional_color]
 
 
-# Surfaces of triangles, and the mass that a closed one holds.
+# Surfaces of triangles, and the mass that a closed one encloses.
 
 
 MOST_SHELLS = 100
-"""Shells of a surface that are looked at for whether they lie in each other."""
+"""Largest number of shells of a surface that are checked for lying in each other."""
 
 
 @dataclass(frozen=True, eq=False)
 class Triangulation:
-    """Triangles whose corners go round counter-clockwise, seen from outside.
+    """Triangles whose vertices are counter-clockwise, seen from outside.
 
     Attributes:
         vertices: shape (v, 3) [m].
@@ -74,7 +74,7 @@ class Triangulation:
     triangles: IntArray
 
     def corners(self) -> Array:
-        """The corners of each triangle, shape (t, 3, 3) [m]."""
+        """Vertices of each triangle, shape (t, 3, 3) [m]."""
         return self.vertices[self.triangles]
 
     def normals(self) -> Array:
@@ -85,13 +85,13 @@ class Triangulation:
         return np.asarray(normals / np.where(length > 0, length, 1.0))
 
     def moved(self, offset: Array) -> "Triangulation":
-        """The same elsewhere; offset of shape (3,) [m]."""
+        """Copy of the surface translated by an offset (3,) [m]."""
         return Triangulation(self.vertices + offset, self.triangles)
 
 
 @dataclass(frozen=True, eq=False)
 class SolidMoments:
-    """What a homogeneous solid of density 1 kg/m3 weighs, and where.
+    """Volume, centroid and inertia of a homogeneous solid of density 1 kg/m3.
 
     Attributes:
         volume: [m3].
@@ -105,9 +105,9 @@ class SolidMoments:
 
 
 def enclosed(surface: Triangulation) -> SolidMoments:
-    """Of the solid inside a closed surface, from its tetrahedra to one point (docs/theory.md, 2).
+    """Volume, centroid and inertia inside a closed surface, from its tetrahedra to one point (docs/theory.md, 2).
 
-    The volume is negative where the triangles go round the wrong way.
+    The volume is negative if the triangles have the wrong orientation.
     """
     corners = surface.corners()
     reference = corners.reshape(-1, 3).mean(axis=0)  # near the solid: differences of small numbers
@@ -122,7 +122,7 @@ def enclosed(surface: Triangulation) -> SolidMoments:
 
 
 def open_edges(surface: Triangulation) -> int:
-    """How many edges do not have exactly one triangle on each side; corners at one place count as one."""
+    """Number of edges without exactly one triangle on each side; vertices at the same position are one."""
     corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]
@@ -135,14 +135,16 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Corners of each triangle by numbers of places, since files list a place more than once, shape (t, 3)."""
+    """Vertices of each triangle by indices of positions, since files list a position more than once, shape (t,
+    3).
+    """
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(same[surface.triangles], dtype=np.int64)
 
 
 def first_triangles(surface: Triangulation) -> IntArray:
-    """Numbers of the triangles without those that repeat the corners of an earlier one in the same sense."""
+    """Indices of the triangles without those that repeat an earlier one in the same orientation."""
     corners = _joined_corners(surface)
     start = corners.argmin(axis=1)[:, None]
     ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
@@ -150,9 +152,9 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Number of closed shells of a surface that lie inside the matter of others, or are cavities outside of it.
+    """Number of closed shells that lie inside the matter of others, or are cavities outside of it.
 
-    Between 0 and 1 of the other shells go round a point where shells touch; inside matter 1 does.
+    The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
     corners = _joined_corners(surface)
     count, t = int(corners.max()) + 1, len(corners)
@@ -162,29 +164,29 @@ def shells_in_matter(surface: Triangulation) -> int:
     numbers = np.unique(shell[:t])
     wrong = 0
     for number in numbers if 1 < len(numbers) <= MOST_SHELLS else ():
-        own = shell[:t] == number
-        mine, others = (Triangulation(surface.vertices, surface.triangles[k]) for k in (own, ~own))
-        a, b, c = np.moveaxis(others.corners() - mine.corners()[0, 0], 1, 0)
-        la, lb, lc = (np.linalg.norm(each, axis=1) for each in (a, b, c))
+        in_shell = shell[:t] == number
+        shell_surface, rest = (Triangulation(surface.vertices, surface.triangles[k]) for k in (in_shell, ~in_shell))
+        a, b, c = np.moveaxis(rest.corners() - shell_surface.corners()[0, 0], 1, 0)
+        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
         below = la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb
         winding = np.arctan2((a * np.cross(b, c)).sum(1), below).sum() / (2 * np.pi)
-        wrong += abs(winding - (enclosed(mine).volume < 0)) > 0.75
+        wrong += abs(winding - (enclosed(shell_surface).volume < 0)) > 0.75
     return int(wrong)
 
 
 # Outlines of cross-sections.
 
 ROUND = 24
-"""Corners of a circle."""
+"""Number of vertices of a circle."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Corners of a section.
+    """Outline of a cross-section as a polygon.
 
     Attributes:
         corners: (y, z), counter-clockwise seen from +x, shape (k, 2) [m].
-        is_round: whether neighbouring sides pass into each other smoothly.
+        is_round: whether the outline is smooth at the vertices.
     """
 
     corners: Array
@@ -192,13 +194,13 @@ class Outline:
 
 
 def circle(radius: float) -> Outline:
-    """Of that radius [m]."""
+    """Outline of a circle of a radius [m]."""
     angle = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
     return Outline(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), True)
 
 
 def outline_of(section: UniformSection) -> Outline:
-    """The section; of one given by its numbers the rectangle with the same radii of gyration."""
+    """Outline of a section; of one given by its numbers a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)
@@ -217,7 +219,7 @@ def _rectangle(width: float, height: float) -> Outline:
 
 
 def frame_along(axis: Array) -> Array:
-    """A right-handed triad whose first column is the unit axis, shape (3, 3)."""
+    """Right-handed triad whose first column is the unit axis, shape (3, 3)."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     second = np.cross(axis, helper)
     second /= np.linalg.norm(second)
@@ -225,9 +227,9 @@ def frame_along(axis: Array) -> Array:
 
 
 def revolved(profile: Array, axis: Array, corners: int) -> Triangulation:
-    """A profile (k, 2) of places along the axis and radii, turned about the unit axis (3,).
+    """Surface of revolution of a profile (k, 2) of positions along the unit axis (3,) and radii.
 
-    It begins and ends on the axis and goes along it, so that the normals point outwards.
+    The profile begins and ends on the axis and follows its direction, so that the normals point outwards.
     """
     angle = np.linspace(0.0, 2 * np.pi, corners, endpoint=False)
     circle = np.stack([np.zeros(corners), np.cos(angle), np.sin(angle)], axis=1)
@@ -252,7 +254,7 @@ MOST_TRIANGLES = 3000
 
 
 def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
-    """Seen along the axis across which it is least extended; lines of shape (k, 3)."""
+    """SVG picture seen along the axis of least extent; lines have shape (k, 3)."""
     places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = places.min(axis=0), places.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])
@@ -265,7 +267,7 @@ def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, la
         return " ".join(f"{x:.1f},{height - y:.1f}" for x, y in flat)
 
     corners = surface.corners()[:: 1 + len(surface.triangles) // MOST_TRIANGLES]
-    fill = "".join(f'<polygon points="{drawn(each)}"/>' for each in corners)
+    fill = "".join(f'<polygon points="{drawn(triangle)}"/>' for triangle in corners)
     strokes = "".join(f'<polyline points="{drawn(line)}"/>' for line in lines)
     return (
         f'<svg width="{SIZE}" height="{height:.0f}" role="img" aria-label="{escape(label, quote=True)}">'

@@ -1,4 +1,4 @@
-"""Closed surfaces of triangles as contacts see them: boxes in boxes, normals of sides, edges and corners."""
+"""Search tree of closed surfaces of triangles for contacts, with normals of faces, edges and vertices."""
 
 from dataclasses import dataclass, replace
 from math import pi
@@ -12,33 +12,34 @@ from phlexible.shapes.creases import SMOOTH, joined
 from phlexible.shapes.surfaces import Triangulation
 
 LEAF = 4
-"""Triangles in the smallest boxes."""
+"""Largest number of triangles in a box without smaller boxes."""
 ON = 1e-12
-"""Of its edges: places beside a triangle that count as on it."""
+"""Distance outside of a triangle, relative to its edges, up to which a point counts as on it."""
 NEAR = 0.05
-"""Of the size: farther from the box around all, the distance from that box stands for the one from the surface."""
-BESIDE = 0.02
-"""Of the way to the middle of a triangle: how far places are from the corners that shapes do not touch."""
+"""Distance from the bounding box, relative to the size, beyond which it replaces the distance from the surface."""
+INSET = 0.02
+"""Distance of inner sample points from sharp vertices, relative to that of the middle of the triangle."""
 FLAT = 1e-5
-"""Angle of neighbours that are one side."""
+"""Largest angle between neighbours that form one plane face [rad]."""
 CHUNK = 1 << 18
-"""Pairs of a place and a triangle that are looked at together."""
+"""Number of pairs of a point and a triangle that are evaluated at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class TriangleTree:
-    """Triangles in boxes that hold each other, in the order of a walk that goes down first.
+    """Triangles in nested boxes, in the order of a depth-first walk.
 
     Attributes:
         low, high: corners of the boxes, shape (b, 3) [m].
-        after: the next box of the walk that is not in this one, shape (b,).
-        first, count: triangles of a smallest box, -1 and 0 of others, shape (b,).
-        corners: of the triangles, shape (t, 3, 3) [m].
+        after: index of the next box of the walk that is not in this one, shape (b,).
+        first, count: first triangle and number of triangles of a leaf, -1 and 0 of other boxes, shape (b,).
+        corners: vertices of the triangles, shape (t, 3, 3) [m].
         normals: outward unit normals, shape (t, 3).
-        edge_normals: of the edges that begin at the corners: means of both sides, not of length one, (t, 3, 3).
+        edge_normals: of the edges that begin at the corners: means of both faces, not of unit length, shape
+            (t, 3, 3).
         corner_normals: weighted by the angles of the triangles there, shape (t, 3, 3).
-        edges, points: numbers of edges and corners, equal where these are one, shape (t, 3).
-        sides: numbers of flat sides, equal of neighbours in one plane; -1: a side of its own, shape (t,).
+        edges, points: indices of edges and vertices, equal where these are shared, shape (t, 3).
+        sides: indices of plane faces, equal for neighbours in one plane; -1: no neighbour, shape (t,).
     """
 
     low: Array
@@ -56,7 +57,9 @@ class TriangleTree:
 
     @classmethod
     def of(cls, surface: Triangulation) -> "TriangleTree":
-        """Corners at one place are one; triangles without an area are left out."""
+        """Tree of a surface, in which vertices at the same position are one and triangles without area are left
+        out.
+        """
         vertices, triangles = joined(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
         low, high, after, first, count, order = _boxes(vertices[triangles])
@@ -70,8 +73,8 @@ class TriangleTree:
         np.add.at(of_edges, edges, thrice)
         ahead = np.roll(corners, -1, axis=1) - corners
         ahead /= np.linalg.norm(ahead, axis=2, keepdims=True)
-        turn = np.einsum("tki,tki->tk", ahead, np.roll(ahead, 1, axis=1))
-        angles = pi - np.arccos(np.clip(turn, -1.0, 1.0))
+        cosine = np.einsum("tki,tki->tk", ahead, np.roll(ahead, 1, axis=1))
+        angles = pi - np.arccos(np.clip(cosine, -1.0, 1.0))
         of_points = np.zeros((len(vertices), 3))
         np.add.at(of_points, triangles.reshape(-1), angles.reshape(-1, 1) * thrice)
         return cls(
@@ -91,34 +94,35 @@ class TriangleTree:
 
     @property
     def middle(self) -> Array:
-        """Of the box around all, shape (3,) [m]."""
+        """Middle of the bounding box, shape (3,) [m]."""
         return np.asarray((self.low[0] + self.high[0]) / 2)
 
     @property
     def size(self) -> float:
-        """Diagonal of the box around all [m]."""
+        """Diagonal of the bounding box [m]."""
         return float(np.linalg.norm(self.high[0] - self.low[0]))
 
     @property
     def reach(self) -> float:
-        """Farthest corner from the origin [m]."""
+        """Largest distance of a vertex from the origin [m]."""
         return float(np.linalg.norm(self.corners, axis=2).max())
 
     def moved(self, offset: Array) -> "TriangleTree":
-        """The same elsewhere; offset of shape (3,) [m]."""
+        """Copy of the tree translated by an offset (3,) [m]."""
         return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
 
     def places(self) -> tuple[Array, Array, Array]:
-        """Places by which it touches other surfaces first, each (k, 3): smooth ones, sharp ones, beside these.
+        """Points that are tested against other surfaces first, each (k, 3): smooth and sharp vertices, inner points
+        near sharp ones.
 
-        Corners of sharp edges would slip past those of a shape of the same size, which touches what is beside them.
+        Vertices of sharp edges would slip past those of a shape of the same size, which touches the inner points.
         """
-        is_sharp, numbers, own = self._sharp_points()
+        is_sharp, numbers, positions = self._sharp_points()
         inner = self._inner()
-        return own[~is_sharp], own[is_sharp], inner[is_sharp[numbers]]
+        return positions[~is_sharp], positions[is_sharp], inner[is_sharp[numbers]]
 
-    def edges_beside(self) -> Array:
-        """Sharp edges, not of valleys, beside these on both sides, between ``places``, shape (k, 2, 3) [m]."""
+    def inset_edges(self) -> Array:
+        """Convex sharp edges, moved into the faces on both sides, between ``places``, shape (k, 2, 3) [m]."""
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
         inner = self._inner()
@@ -126,37 +130,39 @@ class TriangleTree:
 
     def _inner(self) -> Array:
         middles = self.corners.mean(axis=1, keepdims=True)
-        return np.asarray(self.corners + BESIDE * (middles - self.corners))
+        return np.asarray(self.corners + INSET * (middles - self.corners))
 
     def _sharp_edges(self) -> BoolArray:
-        """Of edges that begin at the corners, (t, 3)."""
+        """Whether the edge that begins at each corner is sharp, shape (t, 3)."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
     def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
-        """Which of the points have sharp edges, (p,), their numbers, (t, 3), and places, (p, 3)."""
+        """Whether points have sharp edges, shape (p,), indices of the points, shape (t, 3), and positions, shape
+        (p, 3).
+        """
         _, where = np.unique(self.points, return_index=True)
-        known = np.full(int(self.points.max()) + 1, -1)
-        known[self.points.reshape(-1)[where]] = np.arange(len(where))
-        own = self.corners.reshape(-1, 3)[where]
-        sharp_edges, is_sharp = self._sharp_edges(), np.zeros(len(own), dtype=bool)
-        numbers = known[self.points]
+        index_of = np.full(int(self.points.max()) + 1, -1)
+        index_of[self.points.reshape(-1)[where]] = np.arange(len(where))
+        positions = self.corners.reshape(-1, 3)[where]
+        sharp_edges, is_sharp = self._sharp_edges(), np.zeros(len(positions), dtype=bool)
+        numbers = index_of[self.points]
         is_sharp[numbers[sharp_edges]] = True
         is_sharp[np.roll(numbers, -1, axis=1)[sharp_edges]] = True
-        return is_sharp, numbers, own
+        return is_sharp, numbers, positions
 
     def heights(self, w: Array) -> Array:
-        """Distances of places (k, 3) from the surface, negative inside, shape (k,).
+        """Signed distances of points (k, 3) from the surface, negative inside, shape (k,).
 
-        Of places far from all of it, the distance from the box around it.
+        For points far from the surface it is the distance from the bounding box.
         """
         out = np.linalg.norm(np.maximum(np.maximum(self.low[0] - w, w - self.high[0]), 0.0), axis=1)
         is_near = out <= NEAR * self.size
         if is_near.any():
-            some, each = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
-            for k in range(0, len(some), each):
-                out[some[k : k + each]] = self._near_heights(w[some[k : k + each]])
+            some, size = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
+            for k in range(0, len(some), size):
+                out[some[k : k + size]] = self._near_heights(w[some[k : k + size]])
         return np.asarray(out)
 
     def _near_heights(self, w: Array) -> Array:
@@ -170,22 +176,22 @@ class TriangleTree:
         high = np.einsum("pti,ti->pt", r[:, :, 0], n)
         share = np.clip(np.einsum("ptki,tki->ptk", r, along) / square, 0.0, 1.0)
         rest = r - share[..., None] * along
-        apart = np.einsum("ptki,ptki->ptk", rest, rest)
-        edge = apart.argmin(axis=2)
-        least = np.where(is_on, high**2, apart.min(axis=2))
-        place, found = np.arange(len(w)), least.argmin(axis=1)
-        k = edge[place, found]
-        at, beside = share[place, found, k], rest[place, found, k]
+        squares = np.einsum("ptki,ptki->ptk", rest, rest)
+        edge = squares.argmin(axis=2)
+        least = np.where(is_on, high**2, squares.min(axis=2))
+        row, nearest = np.arange(len(w)), least.argmin(axis=1)
+        k = edge[row, nearest]
+        at, offset = share[row, nearest, k], rest[row, nearest, k]
         corner = np.where(at >= 1.0, (k + 1) % 3, k)
         normal = np.where(
-            ((at > 0.0) & (at < 1.0))[:, None], self.edge_normals[found, k], self.corner_normals[found, corner]
+            ((at > 0.0) & (at < 1.0))[:, None], self.edge_normals[nearest, k], self.corner_normals[nearest, corner]
         )
-        sign = np.where(np.einsum("pi,pi->p", beside, normal) < 0.0, -1.0, 1.0)
-        return np.asarray(np.where(is_on[place, found], high[place, found], sign * np.sqrt(least[place, found])))
+        sign = np.where(np.einsum("pi,pi->p", offset, normal) < 0.0, -1.0, 1.0)
+        return np.asarray(np.where(is_on[row, nearest], high[row, nearest], sign * np.sqrt(least[row, nearest])))
 
 
 def _sides(normals: Array, edges: IntArray) -> IntArray:
-    """Numbers of the flat sides of several triangles; -1 of the others."""
+    """Indices of the plane faces of several triangles; -1 of other triangles, shape (t,)."""
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
@@ -197,7 +203,7 @@ def _sides(normals: Array, edges: IntArray) -> IntArray:
 
 
 def _boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Halves of halves along the longest side, and the triangles in their order."""
+    """Boxes, halved recursively along the longest side, and the triangles in their order."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []
@@ -220,13 +226,13 @@ def _boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, 
             done += len(some)
         else:
             axis = int(np.argmax(np.ptp(middles[some], axis=0)))
-            sorted_ones = some[np.argsort(middles[some, axis], kind="stable")]
+            ordered = some[np.argsort(middles[some, axis], kind="stable")]
             half = len(some) // 2
-            walk(sorted_ones[:half])
-            walk(sorted_ones[half:])
+            walk(ordered[:half])
+            walk(ordered[half:])
         after[box] = len(boxes)
 
     walk(np.arange(len(corners)))
-    lows, highs = (np.array([each[k] for each in boxes]) for k in (0, 1))
-    numbers = (np.array(each, dtype=np.int64) for each in (after, first, count))
+    lows, highs = (np.array([box[k] for box in boxes]) for k in (0, 1))
+    numbers = (np.array(column, dtype=np.int64) for column in (after, first, count))
     return (lows, highs, *numbers, np.concatenate(order))  # type: ignore[return-value]

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, hold_read_only
+from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.ports import PlacedBody
@@ -39,7 +39,7 @@ class State:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        hold_read_only(self)
+        make_arrays_read_only(self)
 
 
 def same_pose(first: State, second: State) -> bool:
@@ -173,7 +173,8 @@ class Layout:
 
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
         """Elastic coordinates of a body from positions (..., c, 3) and eta (..., sum n): of a body in absolute
-        coordinates the positions of its nodes."""
+        coordinates the positions of its nodes.
+        """
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
         nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]

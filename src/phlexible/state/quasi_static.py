@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.kept import kept
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint
 from phlexible.algebra.sparse import Matrix, as_array, block_array, block_matrix, is_small
@@ -158,7 +158,7 @@ class RigidMotions:
         return result
 
 
-@kept
+@cached_on_owner
 def _single_motions(system: System) -> RigidMotions:
     """Rigid motions of a system without rods, which do not depend on the pose."""
     layout = system.layout

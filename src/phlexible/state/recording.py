@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, hold_read_only, read_only
+from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, read_only
 from phlexible.state.instants import Instants, RecordedGiven
 from phlexible.state.layout import State
 
@@ -86,7 +86,7 @@ class RecordedStates:
         """Recording with read-only arrays."""
         result = type(self).__new__(type(self))
         vars(result).update(vars(self))
-        hold_read_only(result)
+        make_arrays_read_only(result)
         return result
 
     def instants(self) -> Instants:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross_matrix, turns_about_z
+from phlexible.algebra.rotations import cross_matrix, rotations_about_z
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -29,7 +29,7 @@ def displaced(system: System, state: State, change: Array) -> State:
     turn[frame, axis] = change[place]
     rotation = state.rotation
     if layout.frames and system.dimension == 2:
-        rotation = state.rotation @ turns_about_z(turn[:, 2])
+        rotation = state.rotation @ rotations_about_z(turn[:, 2])
     elif layout.frames:
         from scipy.spatial.transform import Rotation
 

@@ -65,7 +65,7 @@ def test_bad_models_are_refused(make, error, message):
         (2, BEAM, {"name": "beam"}, ph.ModelError, "'beam' is already in the model"),
         (2, BEAM, {"name": " "}, ph.ParameterError, "name of a body must be text that is not empty"),
         (2, BEAM, {"position": (1, 2, 3)}, ph.ParameterError, "position must have z = 0"),
-        (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ph.ParameterError, "must turn about z"),
+        (2, BEAM, {"rotation": Rotation.from_euler("x", 1)}, ph.ParameterError, "must rotate about z"),
         (3, BEAM, {"rotation": 1.0}, ph.ParameterError, "got the angle 1.0"),
         (2, BEAM, {"velocity": (1, 2, 3)}, ph.ParameterError, "velocity must have z = 0"),
         (2, BEAM, {"angular_velocity": (1, 0, 3)}, ph.ParameterError, r"angular_velocity must be \(0, 0, w_z\)"),

@@ -12,7 +12,7 @@ import pytest
 import phlexible as ph
 from phlexible.bodies.skin import tube_skin
 from phlexible.pictures.report_page import FLATTEST, asset, visible_skin
-from phlexible.pictures.reports import kept_instants
+from phlexible.pictures.reports import plotted_instants
 from phlexible.shapes.surfaces import outline_of
 from pictures.report.decoding import Decoded
 from results.samples import sample
@@ -105,9 +105,9 @@ def test_many_steps_make_a_small_file_that_keeps_every_peak(tmp_path, count):
 def test_few_points_keep_the_ends_and_the_peaks():
     values = np.zeros(10_000)
     values[7777], values[123] = 3.0, -2.0
-    kept = kept_instants([values], 100)
+    kept = plotted_instants([values], 100)
     assert {0, 123, 7777, 9999} <= set(kept.tolist()) and len(kept) < 210
-    assert kept_instants([values[:50]], 100).tolist() == list(range(50))
+    assert plotted_instants([values[:50]], 100).tolist() == list(range(50))
 
 
 def test_modes_move_through_a_period(tmp_path):

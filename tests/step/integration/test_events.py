@@ -129,7 +129,7 @@ def test_a_clutch_brings_two_wheels_to_the_speeds_of_its_ratio_and_lets_them_go(
     assert [event.time for event in motion.events] == [0.2, 0.6, 0.8]
     assert motion.events[2].dissipated == pytest.approx(INERTIAS[1] * turned**2 / 2, rel=1e-9)
     assert motion.events[1].dissipated < 1e-9
-    assert brake.held  # what could be released in turn
+    assert brake.locked  # what could be released in turn
     assert (motion.element_force(clutch)[motion.time > 0.6005] == 0).all()
     assert np.abs(motion.energy.balance_error).max() < 1e-12
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, ratio_of_each, read_only, signed_columns
+from phlexible.algebra.arrays import Array, IntArray, damping_ratios, numbers, read_only, signed_columns
+from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.fields import DampingRatio, set_fields
-from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
@@ -92,7 +92,7 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
     """Units of the coordinates: "m" or "rad" of a coordinate that is one displacement or rotation of one node, else
     ``other_unit``.
     """
-    if isinstance(columns, np.ndarray) and columns.size <= KEPT_SIZE:
+    if isinstance(columns, np.ndarray) and columns.size <= CACHED_SIZE:
         return _cached_units(mesh, columns, other_unit)
     return _units(mesh, columns, other_unit)
 
@@ -107,7 +107,7 @@ def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
     return tuple(result)
 
 
-_cached_units = kept_by_numbers(_units)
+_cached_units = cached_by_values(_units)
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:
@@ -270,7 +270,7 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.
     """
-    ratios = ratio_of_each(ratio, mass.shape[0] - axial)
+    ratios = damping_ratios(ratio, mass.shape[0] - axial)
     if not ratios.any() or not mass.shape[0]:
         return 0.0 * mass if isinstance(mass, np.ndarray) else sparse.csr_array(mass.shape)
     from scipy.linalg import eigh

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.fields import Finite, Positive, convert_fields
-from phlexible.algebra.kept import KEPT_SIZE, kept_by_numbers
 from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
@@ -29,7 +29,7 @@ from phlexible.elements.sections import (
     UniformSection,
     VaryingSection,
     sections_at,
-    yz_place,
+    yz_position,
 )
 from phlexible.errors import ParameterError
 
@@ -75,7 +75,7 @@ class LumpedMass:
     x: Finite
     mass: Positive
     inertia: Annotated[ArrayLike | tuple[float, ...], _inertia] = 0.0
-    offset: Annotated[ArrayLike | tuple[float, ...], yz_place] = (0.0, 0.0)
+    offset: Annotated[ArrayLike | tuple[float, ...], yz_position] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         convert_fields(self)
@@ -278,7 +278,7 @@ class BeamMesh:
         basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Results for short beams
         are cached: beams that differ only in section or material share them.
         """
-        if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= KEPT_SIZE:
+        if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= CACHED_SIZE:
             return _cached_fields(self, x, basis)
         return self._fields(x, basis)
 
@@ -344,7 +344,7 @@ class BeamMesh:
         return result
 
 
-@kept_by_numbers
+@cached_by_values
 def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
     result = mesh._fields(x, basis)
     for field in vars(result).values():
@@ -414,8 +414,8 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
-    """Radii of gyration across y and across z at x (k,), each of shape (k,) [m]; if a stiffness is prescribed,
-    those of it.
+    """Radii of gyration across y and across z at x (k,), each of shape (k,) [m]; of a ``GeneralSection`` those of
+    its stiffness.
     """
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration

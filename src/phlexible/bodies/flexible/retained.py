@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, numbers, ratio_of_each, signed_columns
+from phlexible.algebra.arrays import Array, damping_ratios, numbers, signed_columns
 from phlexible.bodies.flexible.inertia import frame_rows
 from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, rotation_work, tied_structure
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion
@@ -333,7 +333,7 @@ class ShapeOptions:
 
     def damping(self, frequencies: Array) -> Array:
         """Damping matrix of retained shapes with these frequencies (n,), shape (n, n)."""
-        return np.diag(2 * ratio_of_each(self.damping_ratio, len(frequencies)) * frequencies)
+        return np.diag(2 * damping_ratios(self.damping_ratio, len(frequencies)) * frequencies)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.kept import kept
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross, cross_matrix
 from phlexible.algebra.sparse import Matrix, as_array, scaled_rows, transposed
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
@@ -248,7 +248,7 @@ def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
 ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-off, if none is between
 
 
-@kept
+@cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     """The body about its centre of mass: the position of this centre is subtracted from all points, and returned
     (2.6).
@@ -272,7 +272,7 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
     return replace(body, first_moments=np.zeros_like(center), second_moments=moments), center
 
 
-@kept
+@cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
     """The body with zeros for entries that only rounding left in the matrices of its coordinates.
 

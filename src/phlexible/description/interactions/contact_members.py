@@ -420,7 +420,7 @@ def edges_of(shape: Shape) -> Array:
             return np.stack([low, high], axis=1)
         case TriangleMesh():
             tree = shape.tree()
-            return tree.edges_beside() - tree.middle
+            return tree.inset_edges() - tree.middle
     return np.zeros((0, 2, 3))
 
 

@@ -16,7 +16,7 @@ from phlexible.algebra.arrays import (
     called,
     check_callable,
     finite,
-    hold_own,
+    make_immutable,
     numbers,
     positive,
 )
@@ -227,7 +227,7 @@ class Feedback(Portable):
 
     def __post_init__(self) -> None:
         convert_fields(self)
-        hold_own(self)
+        make_immutable(self)
         law = linear_law(self.controller)
         self._check_derivatives(law)
         if law is None:

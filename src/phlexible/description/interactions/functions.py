@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.kept import kept
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
@@ -279,7 +279,7 @@ class PositionCoordinate(LinearCoordinate):
     second: Port
     direction: DirectionOf
 
-    @kept
+    @cached_on_owner
     def functions(self) -> tuple[Row, ...]:
         """y = (x_b - x_a) . d."""
         return (Row(self._terms(), 0.0, self.name),)
@@ -390,7 +390,7 @@ class AngleCoordinate(Coordinate):
     cosine: tuple[BilinearTerm, ...]
     sine: tuple[BilinearTerm, ...]
 
-    @kept
+    @cached_on_owner
     def initial_value(self) -> float:
         """Zero but for rounding [rad]: directions do not depend on where ports are."""
         return super().initial_value()

@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import (
     called,
     check_callable,
     finite,
-    hold_own,
+    make_immutable,
     numbers,
     vector,
 )
@@ -63,7 +63,7 @@ class Load(ModelPart, Portable, ABC):
 
     def __post_init__(self) -> None:
         convert_fields(self)
-        hold_own(self)
+        make_immutable(self)
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
+from phlexible.algebra.arrays import Array, flag, make_immutable, unit_vector
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.fields import Positive, convert_fields
-from phlexible.algebra.kept import kept
 from phlexible.description.interactions.functions import (
     AXES,
     BilinearTerm,
@@ -239,7 +239,7 @@ class Touchable(ABC):
 
     def __post_init__(self) -> None:
         convert_fields(self)
-        hold_own(self)
+        make_immutable(self)
         for name in (each for each in PORTS if hasattr(self, each)):
             if not isinstance(port := getattr(self, name), Port):
                 raise ModelError(
@@ -296,7 +296,7 @@ class Plane(Touchable):
         super().__post_init__()
         self.unit_normal()
 
-    @kept
+    @cached_on_owner
     def unit_normal(self) -> Array:
         """The normal divided by its length, shape (3,)."""
         return unit_vector("normal", self.normal)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, check_callable, finite, hold_own, non_negative, warn_of_degrees
+from phlexible.algebra.arrays import Array, check_callable, finite, make_immutable, non_negative, warn_of_degrees
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
@@ -42,7 +42,7 @@ class Joint(KinematicPair):
     def __post_init__(self) -> None:
         convert_fields(self)
         super().__post_init__()
-        hold_own(self)
+        make_immutable(self)
 
     def __repr__(self) -> str:
         return self.name if isinstance(self.name, str) else super().__repr__()

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, called, check_callable, positive, unit_vector
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.fields import set_fields
-from phlexible.algebra.kept import kept
 from phlexible.algebra.portable import Portable
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.force_elements import SpringDamper
@@ -51,7 +51,7 @@ class AxialJoint(Joint):
         self.unit_axis()
         super().__post_init__()
 
-    @kept
+    @cached_on_owner
     def unit_axis(self) -> Array:
         """Axis of unit length, shape (3,)."""
         return unit_vector("axis", self.axis)
@@ -301,7 +301,7 @@ class Revolute(Joint):
             for k, b in enumerate(across, start=1)
         )
 
-    @kept
+    @cached_on_owner
     def unit_axis(self) -> Array:
         """Axis of unit length, shape (3,)."""
         return unit_vector("axis", self.axis)
@@ -527,7 +527,7 @@ class Distance(Joint, Portable):
             raise ModelError(f"{self}: the points coincide; pass length= or use Spherical")
         return gap
 
-    @kept
+    @cached_on_owner
     def _path(self) -> TimePath | None:
         length = self.length
         if not callable(length):

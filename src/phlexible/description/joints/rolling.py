@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, hold_own, unit_vector
+from phlexible.algebra.arrays import Array, make_immutable, unit_vector
 from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
 from phlexible.description.interactions.functions import (
     AXES,
@@ -196,7 +196,7 @@ class Rolling:
     relations: tuple[RollingRow, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        hold_own(self)
+        make_immutable(self)
         if not isinstance(self.plane, Plane):
             raise ModelError(
                 f"Rolling: plane must be a Plane such as Plane(ground.at((0, 0, 0))), got {self.plane!r}"

@@ -186,7 +186,7 @@ class Mechanism(MechanismParts):
 
         Raises:
             ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
-                shape of a body that is no string or rod.
+                shape of a body that is not a string or rod.
             ParameterError: numbers of a wrong shape, not finite, or out of the plane; or so many elements that the
                 message says how much memory they take.
             SingularMassError: a motion of the body carries no kinetic energy.

@@ -177,7 +177,7 @@ def place(
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
 
     Raises:
-        ModelError: an angular velocity of a point mass or string, or a shape of a body that is no string.
+        ModelError: an angular velocity of a point mass or string, or a shape of a body that is not a string.
         ParameterError: numbers of a wrong shape, not finite, or out of the plane.
         SingularMassError: a motion of the body carries no kinetic energy.
     """

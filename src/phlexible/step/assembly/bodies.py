@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.kept import kept
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import Matrix, bytes_of, patches, supports, window
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments, StrainEnergy
 from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix, without_round_off
@@ -405,7 +405,7 @@ def support(row: Array) -> tuple[int, int]:
     return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
 
 
-@kept
+@cached_on_owner
 def velocity_weights(body: FloatingBody) -> Array:
     """sqrt(M_ii / m) of M(0): what a velocity component moves, compared with the body's translation."""
     return np.asarray(np.sqrt(mass_diagonal(body) / body.mass))

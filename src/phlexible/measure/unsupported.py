@@ -14,8 +14,8 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.redundancy import redundancies, redundancy_text
 
 
-def unheld_bodies(run: RecordedRun) -> list[str]:
-    """Those that fall from rest with no joint, force element or load between them and the world, in words."""
+def falling_bodies(run: RecordedRun) -> list[str]:
+    """Messages about bodies that fall from rest without joint, force element or load between them and the world."""
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []

@@ -1,0 +1,60 @@
+"""Caches of functions of immutable objects or of numbers."""
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+
+Owner = TypeVar("Owner")
+Result = TypeVar("Result")
+
+
+def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
+    """Decorator of a function of one object that caches the result in the object, like ``cached_property``.
+
+    Models that are built together share descriptions of bodies, and with them the cached results.
+    """
+    name = f"_{function.__name__}"
+
+    @wraps(function)
+    def cached(owner: Owner) -> Result:
+        attributes = vars(owner)
+        if name not in attributes:
+            attributes[name] = function(owner)
+        result: Result = attributes[name]
+        return result
+
+    return cached
+
+
+CACHED_SIZE, CACHED_COUNT = 4096, 64
+"""Limits of ``cached_by_values``: largest number of entries of an array, and number of cached results."""
+
+
+class _Numbers(NamedTuple):
+    content: bytes
+    shape: tuple[int, ...]
+
+    def __call__(self) -> Array:
+        return np.frombuffer(self.content).reshape(self.shape)
+
+
+def cached_by_values(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Decorator of a function of arrays and hashable values that caches the last results."""
+
+    @lru_cache(CACHED_COUNT)
+    def result_of(*arguments: Any) -> Result:
+        return function(*(value() if isinstance(value, _Numbers) else value for value in arguments))
+
+    @wraps(function)
+    def cached(*arguments: Any) -> Result:
+        return result_of(*(_numbers(value) if isinstance(value, np.ndarray) else value for value in arguments))
+
+    return cached
+
+
+def _numbers(array: Array) -> _Numbers:
+    return _Numbers(np.asarray(array, dtype=np.float64).tobytes(), array.shape)
