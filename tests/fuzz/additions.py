@@ -9,7 +9,6 @@ from formulas import formula
 from laws.cases import random_place
 from laws.elements import Adding
 from laws.models import Sample
-from phlexible.description.interactions.contact_members import distance
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
 from phlexible.state.initial_velocity import undeformed
@@ -29,7 +28,7 @@ def touch_a_piece(rng: np.random.Generator, sample: Sample, damped: bool) -> Non
     reach = float(np.linalg.norm(end.initial_position() - start.initial_position()))
     if reach < 0.05 * sample.scale.length:
         return
-    way = distance(*(port.initial_position() for port in (start, end, other, other)))
+    way = ph.Capsule(start, end, 1.0).gaps(other, sample.model.dimension)[0].coordinate.initial_value()
     if way < 0.05 * sample.scale.length:
         return
     depth, share = 0.01 * sample.scale.length * rng.uniform(), rng.uniform(0.1, 0.9)

@@ -9,7 +9,7 @@ from formulas import formula
 from laws.cases import random_place
 from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.description.interactions.contact_members import distance, heights, members_of
+from phlexible.description.interactions.contact_members import distance
 from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
@@ -208,12 +208,8 @@ class Adding:
             edges = ph.Box(tuple(way * rng.uniform(0.1, 0.4, 3)))
             axis = (0, 0, 1) if dimension == 2 else rng.normal(size=3)
             small = ph.Surface(a, (edges, ph.Sphere(0.2 * way), ph.Cylinder(0.2 * way, way, axis))[kind])
-        solid = members_of((b,), (small,), (1.0, 0.0), dimension)[-1]
-        height = way - solid.radius
-        if solid.axes is not None:
-            place = b.initial_position() - a.initial_position()
-            height = float(heights(solid, (place @ solid.axes)[None])[0])
-        if not (radius := height + depth) > 6 * depth:
+        gap = small.gaps(b, dimension)[0]
+        if not (radius := gap.coordinate.initial_value() - gap.surface + depth) > 2 * depth:
             small, radius = ph.Surface(a, ph.Sphere(0.01 * way)), 0.99 * way + depth
         return ph.Contact(b, small, radius=radius, **law)
 

@@ -34,7 +34,6 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
     assert max(momentum_errors(motion)) <= LIMIT
     if kind is ph.Contact and added[0].is_searched:  # of pairs, without a coordinate
         assert motion.energy.spring.max() > 0
-        assert damped or motion.element_force(added[0]).max() > 0  # what is strongly damped may part without a push
         assert (motion.energy.dissipated[-1] > 0) == damped
         return
     acts = np.abs(motion.element_force(added[0])).max() > 0

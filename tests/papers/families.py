@@ -76,7 +76,7 @@ def friction():
 
 
 def contacts():
-    """A ball and a block that slide on the ground, a ball that rubs on a ball, one in a bowl, a stop."""
+    """A ball and a block that slide on the ground, a ball that rubs on a ball, one at a piece of a line, a stop."""
     model = ph.Model((0, 0, -9.81))
     sphere = ph.RigidBody.sphere(0.1, density=500.0)
     spin = {"velocity": (1.0, 0.2, 0), "angular_velocity": (1, 2, 3.0)}
@@ -92,8 +92,8 @@ def contacts():
     model.apply(
         ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **rub, restitution=1)
     )
-    bowl = ph.Surface(model.ground.at((0, 2, 2)), ph.Sphere(1.0), inside=True)
-    model.apply(ph.Contact(rider.origin, bowl, 2e4, radius=0.1, **rub, restitution=1))
+    rail = ph.Capsule(model.ground.at((-1, 2, 0.9)), model.ground.at((1, 2, 0.9)), 0.1)
+    model.apply(ph.Contact(rider.origin, rail, 2e4, radius=0.1, **rub, restitution=1))
     slide = model.connect(ph.Prismatic(model.ground.at((3, 0, 0)), cart.origin))
     model.apply(slide.stop(upper=1e-3, stiffness=2e3, damping=10.0))
     return model, ball.point((0.03, 0, 0.05)), block.origin, upper.point((0.03, 0, 0.05)), rider.point((0.1, 0, 0))

@@ -21,7 +21,7 @@ from phlexible.step.tables.memory import OF_TYPES
 SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
 """Tables of reference values for comparisons, for which rough values suffice."""
 MOVES = frozenset(
-    "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
+    "vector_base shape chord_weight chord_total term_coefficient function_constant function_zone pair_weight"
     " force_factor force_weight slip_radius bristle_lever rod_value rod_slope rod_share soft_gradient face_number"
     " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
     " mesh_corner_normal square_factor moving".split()

@@ -9,6 +9,7 @@ from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.rotations import cross
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.string_law import StringLaw, TensionOnly
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Vector, WorldAxis
@@ -34,6 +35,8 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
             return run.multipliers[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]
+    if isinstance(element, Contact) and element.is_searched:
+        raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
     if not own:
         raise ModelError(f"element must be applied in this model, got {element!r}")
     forces = run.recording.forces[:, own]

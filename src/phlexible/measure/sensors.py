@@ -732,8 +732,7 @@ class ElementForce(Sensor):
     """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,) [N or N m].
 
     Attributes:
-        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier,
-            of a ``Contact`` among many the sum of normal forces.
+        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier.
 
     Raises:
         ModelError: something else.

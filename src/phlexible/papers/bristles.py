@@ -14,7 +14,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce
-from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
+from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate, SlidingCoordinate
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
 from phlexible.state.branches import BristleKind
 
@@ -67,6 +67,12 @@ class Touching:
         arm = -side * coordinate.reach(theta, self.force.rest, side)[..., None] * normal
         weights = np.zeros((len(X), len(self.parts)))
         weights[:, 0], weights[:, 1] = 1.0, -1.0
+        if isinstance(coordinate.gap, SegmentCoordinate):
+            place = np.clip(at.values[:, self.gap][:, 1] / at.values[:, self.gap][:, 2], 0.0, 1.0)
+            weights[:, 1], weights[:, 2] = place - 1.0, -place
+            own = own + place[:, None] * (X[:, 2] - own)
+            if coordinate.is_on_axis:
+                arm = own - X[:, 0]
         points, first = coordinate.points, coordinate.points + coordinate.turning
         if coordinate.turning:
             weights[:, points:first] = _shares(X[:, points:first], arm, d)

@@ -53,9 +53,7 @@ class ElementLaws:
         self._system = system
         for element in system.mechanism.elements:
             if isinstance(element, Contact) and element.is_searched:
-                raise ModelError(
-                    f"{element} has no force along a coordinate; write a Contact of a plane or sphere for each pair"
-                )
+                raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
             refuse_controller(element)
         self.forces = [force for _, force in system.forces]
         leaks = [0.0] * len(self.forces)
@@ -75,8 +73,8 @@ class ElementLaws:
         for element, force in system.forces:
             coordinate = force.coordinate
             _check_bristles(element, force)
-            if isinstance(coordinate, RubbingCoordinate) and (
-                isinstance(coordinate.carrier, MovingFrame) and not coordinate.is_grounded
+            if isinstance(coordinate, RubbingCoordinate) and any(
+                isinstance(port, MovingFrame) and not port.is_fixed for port in coordinate.carriers
             ):
                 raise ModelError(
                     f"{element} rubs on a surface that moves as a function of time; give the surface to a body "

@@ -242,7 +242,9 @@ def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_o
     """Longer pieces than it is thick: without a list, too."""
     model = ph.Model(gravity=(0, 0, -GRAVITY))
     rope = model.add(ph.String(1.0, 0.1, 9, ph.LinearLaw(1e4)), shape=[(-0.5, 0, 0.1), (0.5, 0, 0.1)])
-    thin, thick = (ph.Surface(model.ground.at((0, 0, 0)), ph.Sphere(r)) for r in (0.02, 0.08))
+    thin, thick = (
+        ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(r, 0.4, axis=(0, 1, 0))) for r in (0.02, 0.08)
+    )
     assert ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_searched
     assert not ph.Contact(rope, thick, stiffness=1e4).is_searched
     law = {"stiffness": 1e4, "friction": 0.2, "exponent": 1.5}

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.description.interactions.functions import DirectionOf
-from phlexible.description.interactions.surfaces import RoundedCoordinate
 
 G = 9.81
 
@@ -108,7 +106,7 @@ def test_what_cannot_touch_is_refused_by_name():
     ball, ground = model.add(ball_of(), "ball"), model.ground.at((0, 0, 0))
     with pytest.raises(ph.ParameterError, match="friction needs to know where they touch"):
         ph.Contact(ball.origin, ground, stiffness=1.0, radius=0.1, friction=0.2)
-    with pytest.raises(ph.ModelError, match=r"starts 0.2 m deep, ball.origin"):
+    with pytest.raises(ph.ModelError, match=r"starts 0.2 m deep at ball.origin"):
         model.apply(ph.Contact(ball.origin, ph.Surface(ground, ph.Cylinder(0.2, 1.0)), stiffness=1.0))
     with pytest.raises(ph.ModelError, match="coincide"):
         ph.Capsule(ground, model.ground.at((0, 0, 0)), 0.1)
@@ -125,13 +123,23 @@ def test_what_cannot_touch_is_refused_by_name():
         plane.apply(ph.Contact(disc.origin, ph.Surface(plane.ground.at((0, 0, 0)), pipe), stiffness=1.0))
 
 
-def test_slope_and_curvature_of_a_rounded_coordinate_are_those_of_its_value():
-    """From its functions, against differences."""
+@pytest.mark.parametrize(
+    ("gap", "values"),
+    [
+        ("edge", [0.7, -0.5, 0.9]),
+        ("face", [0.7, 0.1, -0.2]),
+        ("piece", [2.0, 0.6, 1.5]),
+        ("end of a piece", [4.0, 2.0, 1.5]),
+    ],
+)
+def test_slopes_and_curvatures_of_gaps_are_those_of_their_values(gap, values):
+    """Of shapes with corners and of pieces of lines, from their functions, against differences."""
     model = ph.Model()
     one, other = (model.add(ball_of(), name, position=(k, 0.2, 0.3)) for k, name in enumerate(("one", "other")))
-    directions = tuple(DirectionOf(one.origin, axis) for axis in np.eye(3))
-    coordinate = RoundedCoordinate("gap", one.origin, other.origin, directions)
-    y, step = np.array([0.7, -0.5, 0.9]), 1e-5
+    surface = ph.Surface(one.origin, ph.Box((0.6, 0.4, 1.0)))
+    if "piece" in gap:
+        surface = ph.Capsule(one.origin, one.point((0, 1.0, 0)), 0.1)
+    coordinate, y, step = surface.gaps(other.origin, 3)[0].coordinate, np.array(values), 1e-5
     assert len(coordinate.functions()) == len(y)
     sides = [(y + step * axis, y - step * axis) for axis in np.eye(len(y))]
     slopes = [(coordinate.value(up) - coordinate.value(down)) / (2 * step) for up, down in sides]

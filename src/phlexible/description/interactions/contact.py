@@ -47,9 +47,11 @@ from phlexible.description.interactions.functions import (
     expect,
     perpendicular_axes,
 )
+from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import (
+    OF_TWO,
+    Capsule,
     Gap,
-    NormalForces,
     Plane,
     RubbingCoordinate,
     SlidingCoordinate,
@@ -59,7 +61,7 @@ from phlexible.description.interactions.surfaces import (
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import MeshWarning, ModelError, ParameterError, UnitWarning, warn_user
-from phlexible.shapes.solids import Sphere
+from phlexible.shapes.solids import Box, Sphere
 from phlexible.step.tables.declarations import MemberKind
 
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
@@ -91,9 +93,9 @@ class Contact(ForceElement):
     parts (8.23), ``motion.contact_steps``.
 
     Friction bends a spring along the surface, its bristle, before the bodies slide, so that they stick without
-    creep (8.41). A point, sphere or line and one plane or sphere are a contact of two. Of other surfaces, lists
-    and whole bodies those that are near are searched (8.32), so that thousands cost little. Members on one body do
-    not meet; a line that is both sides touches itself.
+    creep (8.41). A point, sphere or line and one surface are a contact of their own. Of lists and whole bodies
+    those that are near are searched (8.32), so that thousands cost little. Members on one body do not meet; a line
+    that is both sides touches itself. A body that is a ball and one surface, or another ball, are a contact of two.
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
@@ -170,11 +172,11 @@ class Contact(ForceElement):
         super().__post_init__()
         self._take_ball()
         settle_impacts(self)
-        if self.is_pair and self.second_radius is not None:
-            raise ParameterError(f"{self}: second_radius is of lists and whole bodies")
         if self.is_searched:
             self._check_search()
             return
+        if self.second_radius is not None:
+            raise ParameterError(f"{self}: second_radius is of lists and whole bodies")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         for port in self.touchers:
             for other in others:
@@ -204,7 +206,7 @@ class Contact(ForceElement):
         """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
-        if ball and isinstance(second, Touchable):
+        if ball and isinstance(second, Touchable) and not _is_searched(second, ball[1]):
             set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
 
     def _check_turns(self) -> None:
@@ -213,7 +215,7 @@ class Contact(ForceElement):
         name = "rolling" if self.rolling else "drilling"
         if not self.friction:
             raise ParameterError(f"{self}: {name} is of bodies that rub; give friction=, too")
-        if not self.is_pair:
+        if self.is_searched:
             if not any(each.is_ball for each in self.members()):
                 raise ParameterError(f"{self}: {name} is of spheres that turn, and there are none")
             return
@@ -236,7 +238,7 @@ class Contact(ForceElement):
     @property
     def _mass_and_size(self) -> tuple[float, float]:
         """Mass that rests on the contact [kg], and the length of which weights go a thousandth deep, or 0 [m]."""
-        if not self.is_pair:
+        if self.is_searched:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
         touchers = self.touchers
@@ -255,7 +257,7 @@ class Contact(ForceElement):
     def law(self, side: float = 1.0) -> OneSided:
         """Of the normal force."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
-        usual = LONGEST_OF_MANY if self.damping and not self.is_pair else LONGEST_PART
+        usual = LONGEST_OF_MANY if self.is_searched and self.damping else LONGEST_PART
         push = (self.hard, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
@@ -302,29 +304,27 @@ class Contact(ForceElement):
         return [each.start for each in self.members()] if self.is_searched else self.touchers[:1]
 
     @cached_property
-    def is_pair(self) -> bool:
-        """Whether it is of a point, sphere or line and one surface or sphere, and of no lists or whole bodies."""
-        if not isinstance(self.second, Port | Touchable):
-            return False
-        is_line = isinstance(self.first, PlacedBody | PlacedWhole) and line_nodes(self.first)
-        return bool(is_line) or isinstance(self.first, Port)
-
-    @cached_property
     def is_searched(self) -> bool:
-        """Whether its members are those of lists, of which those that are near are found."""
-        if not self.is_pair or (self._passes_between_nodes and not self.resists_turns):
+        """Whether it is of lists or whole bodies, of which those that are near are found."""
+        if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
-        is_ball = isinstance(self.second, Surface) and isinstance(self.second.shape, Sphere)
-        return not isinstance(self.second, Plane | Port) and not is_ball
+        if isinstance(self.first, tuple | Touchable | MeshSurface):
+            return True
+        if _is_searched(self.second, self.radius) or (self._passes_between_nodes and not self.resists_turns):
+            return True
+        return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
 
     @cached_property
     def _passes_between_nodes(self) -> bool:
-        """Whether a sphere is thinner than the pieces of a line are long, which have to touch it then, too."""
-        if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface)):
+        """Whether a surface is thinner than the pieces of a line are long, which have to touch it then, too."""
+        if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
+            return False
+        if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second, self.radius)):
             return False
         nodes = np.array([port.initial_position() for port in line_nodes(self.first)]).reshape(-1, 3)
         longest = np.linalg.norm(np.diff(nodes, axis=0), axis=1).max(initial=0.0)
-        return bool(not self.second.inside and longest > 2 * self.second.thickness)
+        is_box = isinstance(self.second, Surface) and isinstance(self.second.shape, Box)
+        return bool(longest > self.second.thickness * (1 if is_box else 2))
 
     @property
     def parts(self) -> tuple[Side, ...]:
@@ -404,7 +404,7 @@ class Contact(ForceElement):
 
     @property
     def touchers(self) -> tuple[Port, ...]:
-        """The points or centres that touch, of a contact of two."""
+        """The points or centres that touch, of a contact that is not searched."""
         if isinstance(self.first, PlacedBody | PlacedWhole):
             return line_nodes(self.first)
         return (cast("Port", self.first),)
@@ -416,13 +416,13 @@ class Contact(ForceElement):
     @property
     def ports(self) -> tuple[Port, Port]:
         """The surface's or other sphere's, and the first point; of many the first and the last."""
-        if self.is_pair:
-            return self._other, self.touchers[0]
-        members = self.members()
-        return members[0].start, members[-1].end
+        if self.is_searched:
+            members = self.members()
+            return members[0].start, members[-1].end
+        return self._other, self.touchers[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along each gap (8.17), with friction along the surface (8.18, 8.28); of many their sum.
+        """One force along each gap (8.17), with friction along the surface (8.18, 8.28); none where pairs change.
 
         Raises:
             ModelError: the bodies start deep inside each other.
@@ -433,7 +433,7 @@ class Contact(ForceElement):
                 raise ParameterError(f"{self}: there is no friction on a line")
             check_depths(self, self.members(dimension), dimension)
             _ = self.against_turns(dimension)
-            return (CoordinateForce(NormalForces("normal force")),)
+            return ()
         friction = None
         if self.friction:
             rolls, drills = self.against_turns(dimension)
@@ -441,14 +441,14 @@ class Contact(ForceElement):
             friction = Coulomb(self.friction, speed, 0.0, None, self.sticking, rolls, drills)
         surface = self.second if isinstance(self.second, Touchable) else Surface(self._other, Sphere(self.radius))
         radius = self.radius if isinstance(self.second, Touchable) else 0.0
-        assert isinstance(surface, Plane | Surface), "others are searched"
         found = []
         for port in self.touchers:
-            gap = surface.gap(port, dimension)
-            law, rest = self.law(gap.side), gap.surface + gap.side * radius
-            self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
-            coordinate = self._coordinate(gap, port, surface, dimension)
-            found.append(CoordinateForce(coordinate, rest=rest, contact=law, friction=friction))
+            for gap in surface.gaps(port, dimension):
+                law = self.law(gap.side)
+                rest = gap.surface + gap.side * radius
+                self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
+                coordinate = self._coordinate(gap, port, surface, dimension)
+                found.append(CoordinateForce(coordinate, rest=rest, contact=law, friction=friction))
         return tuple(found)
 
     def is_lossy(self, dimension: int) -> bool:
@@ -461,7 +461,7 @@ class Contact(ForceElement):
         if most and depth >= most:
             raise ModelError(f"{self} starts {depth:g} m deep at {port}; place the bodies apart")
 
-    def _coordinate(self, gap: Gap, port: Port, surface: Plane | Surface, dimension: int) -> Coordinate:
+    def _coordinate(self, gap: Gap, port: Port, surface: Touchable, dimension: int) -> Coordinate:
         if not self.friction:
             return gap.coordinate
         turns = self.radius and port.has_orientation
@@ -472,20 +472,29 @@ class Contact(ForceElement):
         if dimension == 1:
             raise ParameterError(f"{self}: there is no friction on a line")
         radius = self.radius if port.has_orientation else 0.0  # what does not turn is touched on its axis
-        return RubbingCoordinate("gap", gap.coordinate, port, surface.port, radius, dimension, self.resists_turns)
+        carriers = surface.ports
+        return RubbingCoordinate("gap", gap.coordinate, port, carriers, radius, dimension, self.resists_turns)
 
     def __repr__(self) -> str:
         if self.name:
             return self.name
-        sides = f"{_name(self.first)}, {self._other}"
-        if not self.is_pair:
+        if self.is_searched:
             sides = ", ".join(_name(each) for each in (self.first, self.second) if each is not None)
+        else:
+            sides = f"{_name(self.first)}, {self._other}"
         guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.is_guessed else ""
         return f"Contact({sides}{guessed})"
 
 
 def _mass_of(port: Port) -> float:
     return port.placed.data.mass if isinstance(port, Attachment) else 0.0
+
+
+def _is_searched(side: object, radius: float) -> bool:
+    """Whether contacts of two do not know a shape, such as a torus or a mesh, or it is a box that points touch."""
+    if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
+        return False
+    return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)
 
 
 def _name(each: object) -> str:

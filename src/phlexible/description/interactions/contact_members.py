@@ -18,7 +18,7 @@ from phlexible.description.interactions.functions import AXES, DirectionOf, Worl
 from phlexible.description.interactions.mesh_surface import MeshSurface
 from phlexible.description.interactions.surfaces import Capsule, Plane, Surface, Touchable
 from phlexible.description.placed_wholes import PlacedWhole
-from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, Torus, TriangleMesh
 from phlexible.shapes.surfaces import frame_along
@@ -139,6 +139,7 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
 
     Raises:
         ModelError: parts that nothing touches.
+        ParameterError: a port that moves as a function of time.
     """
     parts = (value,) if isinstance(value, Side) else value
     if not isinstance(parts, list | tuple):
@@ -146,6 +147,11 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
     for each in parts:
         if not isinstance(each, Side):
             raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {each!r}")
+        for port in each.ports if isinstance(each, Touchable | MeshSurface) else (each,):
+            if isinstance(port, MovingFrame) and not port.is_fixed:
+                raise ParameterError(
+                    f"{name}: {port} moves as a function of time; use a Contact for each that meets it"
+                )
     return tuple(parts)
 
 
@@ -454,8 +460,6 @@ def _solids_of_shape(
                 yield _solid(port, side, MemberKind.BALL_INSIDE, axes, (shape.radius,))
         case Cylinder():
             own, r, half = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.length / 2
-            if own[:dimension, 2].any() and dimension < 3:
-                raise ParameterError(f"axis of {shape} must be z in the plane")
             if is_inside:
                 yield _solid(port, side, MemberKind.TUBE, own, (r, -1.0))
             elif has_ends and dimension == 3:
@@ -655,7 +659,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         origin = solid.start.initial_position()
         thick, own_size = DEEPEST * solid.thickness, size_of(solid.start)
         depths = radius - heights(solid, (at - origin) @ solid.axes)
-        known = np.where(most > 0, most, DEEPEST * own_size or inf)  # places of the ground have no size
+        known = np.where(most > 0, most, DEEPEST * own_size)  # places of the ground have no size
         for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(known, thick))):
             one = places[i]
             if are_opposed(one, solid):

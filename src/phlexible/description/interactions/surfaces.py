@@ -24,9 +24,10 @@ from phlexible.description.interactions.functions import (
     Row,
     WorldAxis,
     between,
+    perpendicular_axes,
     single,
 )
-from phlexible.description.ports import MovingFrame, Port
+from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.description.references import references
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
@@ -57,57 +58,85 @@ class GapCoordinate(Coordinate):
 
 @dataclass(frozen=True, eq=False)
 class RoundedCoordinate(GapCoordinate):
-    """The length of the functions (x_b - x_a).d_i (8.26).
+    """The length of (q_1, q_2, ...) with q_i what is left of (x_b - x_a).d_i beyond a zone -a_i .. a_i (8.26).
 
     Attributes:
         first: a, carries the directions.
         second: b.
         directions: d_i at right angles.
+        zones: a_i [m].
     """
 
     first: Port
     second: Port
     directions: tuple[DirectionOf, ...]
+    zones: tuple[float, ...]
 
     def functions(self) -> tuple[Row, ...]:
         """(x_b - x_a).d_i."""
         chord = between(self.first, self.second)
         return tuple(Row((BilinearTerm(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
 
+    def _left(self, y: Array) -> Array:
+        zones = np.array(self.zones)
+        return np.asarray(y - np.clip(y, -zones, zones))
+
     def value(self, y: Array) -> float:
-        """The length of y [m]."""
-        return float(np.linalg.norm(y))
+        """|q|."""
+        return float(np.linalg.norm(self._left(y)))
 
     def gradient(self, y: Array) -> Array:
-        """The unit vector along y; zero where y is zero."""
-        length = self.value(y)
-        return y / length if length else np.zeros(len(y))
+        """q / |q|."""
+        q, length = self._left(y), self.value(y)
+        return q / length if length else np.zeros(len(y))
 
     def hessian(self, y: Array) -> Array:
-        """The derivative (I - n n^T) / |y| of the unit vector n."""
+        """(I - n n^T) / |q| where q is not zero."""
         length, n = self.value(y), self.gradient(y)
-        return (np.eye(len(y)) - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
+        beyond = np.diag((self._left(y) != 0).astype(np.float64))
+        return (beyond - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
 
 
 @dataclass(frozen=True, eq=False)
-class NormalForces(GapCoordinate):
-    """What stands for the coordinate of a contact among many, whose force is the sum of normal forces."""
+class SegmentCoordinate(GapCoordinate):
+    """The distance of a point from a straight piece of a line: |r - t s|, t = r.s / s.s between 0 and 1 (8.27).
+
+    Attributes:
+        first, end: of the piece; s = x_end - x_first.
+        second: the point; r = x_second - x_first.
+    """
+
+    first: Port
+    end: Port
+    second: Port
 
     def functions(self) -> tuple[Row, ...]:
-        """There are no bilinear functions."""
-        return ()
+        """r.r, r.s, s.s."""
+        r, s = between(self.first, self.second), between(self.first, self.end)
+        return tuple(Row((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
+
+    def _place(self, y: Array) -> float:
+        return float(np.clip(y[1] / y[2], 0.0, 1.0))
 
     def value(self, y: Array) -> float:
-        """The coordinate is zero at any pose."""
-        return 0.0
+        """sqrt(r.r - 2 t r.s + t^2 s.s)."""
+        t = self._place(y)
+        return float(np.sqrt(max(y[0] - 2 * t * y[1] + t * t * y[2], 0.0)))
 
     def gradient(self, y: Array) -> Array:
-        """The gradient has no entries."""
-        return np.zeros(0)
+        """(1, -2 t, t^2) / 2 value."""
+        t, length = self._place(y), self.value(y)
+        return np.array([1.0, -2 * t, t * t]) / (2 * length) if length else np.zeros(3)
 
     def hessian(self, y: Array) -> Array:
-        """The Hessian has no entries."""
-        return np.zeros((0, 0))
+        """Where the value is not zero."""
+        t, length, g = self._place(y), self.value(y), self.gradient(y)
+        if not length:
+            return np.zeros((3, 3))
+        bend = np.zeros((3, 3))
+        if 0 < y[1] / y[2] < 1:
+            bend[1:, 1:] = np.array([[-2.0, 2 * t], [2 * t, -2 * t * t]]) / y[2]
+        return bend / (2 * length) - np.outer(g, g) / length
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +170,7 @@ class RubbingCoordinate(GapCoordinate):
     Attributes:
         gap: the coordinate.
         toucher: port with the centre.
-        carrier: port of the surface.
+        carriers: ports of the surface: one, or two ends of a piece.
         radius: of the sphere that touches [m].
         dimension: 2 or 3.
         resists_turns: whether there is resistance to rolling or drilling.
@@ -149,13 +178,15 @@ class RubbingCoordinate(GapCoordinate):
 
     gap: Coordinate
     toucher: Port
-    carrier: Port
+    carriers: tuple[Port, ...]
     radius: float
     dimension: int
     resists_turns: bool = False
 
-    points = 2
-    """Points in the sum: the centre, then that of the surface."""
+    @property
+    def points(self) -> int:
+        """Points in the sum: the centre, then those of the surface."""
+        return 1 + len(self.carriers)
 
     @property
     def turning(self) -> int:
@@ -164,11 +195,11 @@ class RubbingCoordinate(GapCoordinate):
 
     def functions(self) -> tuple[Row, ...]:
         """Those of the gap, then the components of sliding."""
-        parts: list[tuple[float, PointOf | DirectionOf]]
-        parts = [(1.0, PointOf(self.toucher)), (-1.0, PointOf(self.carrier))]
+        parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
+        parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.turning else []
         if self.surface_turns:
-            turning.append(self.carrier)
+            turning += self.carriers[:1]
         parts += [(0.0, DirectionOf(port, axis)) for port in turning for axis in AXES[: self.dimension]]
         chord = Chord(tuple(parts))
         along = (
@@ -183,17 +214,26 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def surface_turns(self) -> bool:
-        """Whether the surface turns with its carrier."""
-        return self.carrier.has_orientation and not self.is_grounded
+        """Whether the surface turns with its carrier, or with the one body that carries both ends of a piece."""
+        first, *others = self.carriers
+        is_one = all(
+            isinstance(first, Attachment) and first.placed is getattr(each, "placed", None) for each in others
+        )
+        return is_one and first.has_orientation and not (isinstance(first, MovingFrame) and first.is_fixed)
 
     @property
     def is_grounded(self) -> bool:
         """Whether the ground carries the surface."""
-        return isinstance(self.carrier, MovingFrame) and self.carrier.is_fixed
+        return all(isinstance(port, MovingFrame) and port.is_fixed for port in self.carriers)
+
+    @property
+    def is_on_axis(self) -> bool:
+        """Whether a piece is touched on its axis: nobody knows how it turns."""
+        return self.points > 2 and not (self.surface_turns or self.is_grounded)
 
     def reach(self, theta: Array | float, rest: float, side: float) -> Array:
         """Distance of the place that touches from the centre of what touches, between two round ones [m]."""
-        is_round = isinstance(self.gap, DistanceCoordinate) and side > 0
+        is_round = isinstance(self.gap, DistanceCoordinate | SegmentCoordinate) and side > 0
         return np.asarray(self.radius * (theta / rest if is_round else 1.0))
 
     @property
@@ -259,12 +299,26 @@ class Touchable(ABC):
     @property
     @abstractmethod
     def thickness(self) -> float:
-        """Length of which weights press in a share; 0: it is not thick, or not known [m]."""
+        """How deep a point may start is a share of it; 0: it is not thick [m]."""
+
+    @abstractmethod
+    def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        """Where a point is from it.
+
+        Raises:
+            ModelError: a port without an orientation that is needed.
+            ParameterError: in the plane, a direction that leaves it.
+        """
+
+    def _oriented(self, port: Port) -> Port:
+        if not port.has_orientation:
+            raise ModelError(f"{type(self).__name__}: {port} has no orientation and carries none")
+        return port
 
 
 PORTS = ("port", "start", "end")
-HOLLOW = Sphere | Cylinder | Box
-"""Shapes inside of which bodies may be."""
+OF_TWO = Sphere | Cylinder | Box
+"""Shapes whose gaps contacts of two know, and inside of which bodies may be; others are searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,26 +358,19 @@ class Plane(Touchable):
     @cached_property
     def _up(self) -> DirectionOf:
         """The same for all that touch it."""
-        if not self.port.has_orientation:
-            raise ModelError(f"Plane: {self.port} has no orientation and carries none")
-        return DirectionOf(self.port, self.unit_normal())
+        return DirectionOf(self._oriented(self.port), self.unit_normal())
 
     @property
     def thickness(self) -> float:
         """Distance of the surface from the plane [m]: zero."""
         return 0.0
 
-    def gap(self, other: Port, dimension: int) -> Gap:
-        """The height of a point above it.
-
-        Raises:
-            ModelError: a port without an orientation.
-            ParameterError: a normal that leaves the plane of the model.
-        """
+    def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        """The height above it."""
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
-        return Gap(PositionCoordinate("gap", self.port, other, self._up), 0.0)
+        return (Gap(PositionCoordinate("gap", self.port, other, self._up), 0.0),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,7 +408,7 @@ class Surface(Touchable):
         if self.shape.center is not None and np.any(self.shape.center):
             raise ModelError(f"{self.shape!r} has center=; leave it out and give Surface a port at that place")
         flag("inside", self.inside)
-        if self.inside and not isinstance(self.shape, HOLLOW):
+        if self.inside and not isinstance(self.shape, OF_TWO):
             raise ModelError(
                 f"Surface: bodies are outside of a {type(self.shape).__name__}; leave out inside="
                 " (a hollow mesh has walls of its own)"
@@ -371,15 +418,45 @@ class Surface(Touchable):
 
     @property
     def thickness(self) -> float:
-        """The radius, or the shortest edge; 0 of other shapes."""
+        """The radius, or the shortest edge."""
         if isinstance(self.shape, Sphere | Cylinder):
             return self.shape.radius
-        return float(np.min(np.asarray(self.shape.size))) if isinstance(self.shape, Box) else 0.0
+        assert isinstance(self.shape, Box), "others have no contact of two"
+        return float(np.min(np.asarray(self.shape.size)))
 
-    def gap(self, other: Port, dimension: int) -> Gap:
-        """The distance of a point from the centre of a sphere; other shapes have none."""
-        assert isinstance(self.shape, Sphere), "others are searched"
-        return Gap(DistanceCoordinate("gap", self.port, other), self.shape.radius, -1.0 if self.inside else 1.0)
+    def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        """The distance from center or axis, from a box, or the places between its faces."""
+        side = -1.0 if self.inside else 1.0
+        if isinstance(self.shape, Box):
+            return self._box_gaps(other, dimension)
+        is_round = isinstance(self.shape, Sphere)
+        if isinstance(self.shape, Cylinder) and dimension < 3:
+            if np.abs(self._turned(np.asarray(self.shape.axis))[:dimension]).any():
+                raise ParameterError(f"axis of {self.shape} must be z in the plane")
+            is_round = True
+        if is_round:
+            return (Gap(DistanceCoordinate("gap", self.port, other), self.thickness, side),)
+        assert isinstance(self.shape, Cylinder), "what is left"
+        axis = self._turned(np.asarray(self.shape.axis))
+        across = tuple(DirectionOf(self._oriented(self.port), each) for each in perpendicular_axes(axis))
+        return (Gap(RoundedCoordinate("gap", self.port, other, across, (0.0, 0.0)), self.thickness, side),)
+
+    def _box_gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        assert isinstance(self.shape, Box), "asked for where it is one"
+        half = np.asarray(self.shape.size, dtype=np.float64)[:dimension] / 2
+        along = tuple(DirectionOf(self._oriented(self.port), self._turned(axis)) for axis in AXES[:dimension])
+        if not self.inside:
+            return (Gap(RoundedCoordinate("gap", self.port, other, along, tuple(half.tolist())), 0.0),)
+        places = [PositionCoordinate("gap", self.port, other, each) for each in along]
+        return tuple(
+            Gap(place, -side * float(end), side)
+            for place, end in zip(places, half, strict=True)
+            for side in (1.0, -1.0)
+        )
+
+    def _turned(self, axis: Array) -> Array:
+        """A direction of the shape, world axes at the initial pose."""
+        return self.port.placed.rotation @ axis if isinstance(self.port, Attachment) else axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,3 +481,7 @@ class Capsule(Touchable):
     def thickness(self) -> float:
         """Distance of the surface from its axis: the radius [m]."""
         return self.radius
+
+    def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
+        """The distance from the piece."""
+        return (Gap(SegmentCoordinate("gap", self.start, self.end, other), self.radius),)

@@ -161,7 +161,7 @@ class RollingRow(JointRelation):
         parts: tuple[tuple[Coordinate, float], ...] = ((height, 1.0),)
         if axis is not None:
             spin_axis = DirectionOf(self.second, axis)
-            tilt = TiltCoordinate("tilt", self.first, self.second, directions, spin_axis)
+            tilt = TiltCoordinate("tilt", self.first, self.second, directions, (0.0,) * len(directions), spin_axis)
             return RelationRow((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
         return RelationRow((), self.radius, "rolling, height", None, parts)
 

@@ -39,6 +39,7 @@ from phlexible.step.assembly.interactions import (
     element_law,
     impact_tables,
     law_tables,
+    zones_of,
 )
 from phlexible.step.assembly.teams import team_tables
 from phlexible.step.programs import connect
@@ -295,7 +296,8 @@ def _numbered(system: System, with_segments: bool) -> Parts:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
         rows = () if place in rods.forces else force.coordinate.functions()
-        functions = tuple(map(tables.function, rows))
+        zones = zones_of(force.coordinate)
+        functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
         tables.interactions.append(Interaction(functions, element_law(force, number, _bearing(system, force))))
     tables.interactions += list(_strains(system, tables))
     for related in system.related:

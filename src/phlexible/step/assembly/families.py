@@ -314,7 +314,6 @@ class ContactGroupTables:
 
     def __init__(self, system: System, collector: VectorCollector) -> None:
         self._contact_groups = searched_contacts(system.mechanism)
-        self._laws = [k for k, (each, _) in enumerate(system.forces) if each in self._contact_groups]
         self._members: list[tuple[int, Member]] = [
             (number, member)
             for number, each in enumerate(self._contact_groups)
@@ -373,7 +372,6 @@ class ContactGroupTables:
             "touching_pairs": TOUCHING * len(members),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
-            "contact_group_law": self._laws,
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
             "member_apart": [member.row.apart if member.row else 0 for member in members],

@@ -17,7 +17,7 @@ from phlexible.description.interactions.functions import (
     Row,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
-from phlexible.description.interactions.surfaces import RoundedCoordinate, RubbingCoordinate
+from phlexible.description.interactions.surfaces import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
@@ -43,6 +43,7 @@ from phlexible.step.tables.declarations import (
     PRESSURE,
     ROLLING,
     ROUNDED,
+    SEGMENT,
     SERVO,
     SPRING,
     ST_VENANT_KIRCHHOFF,
@@ -68,7 +69,7 @@ class ForceData:
     """A law along one coordinate.
 
     Attributes:
-        coordinate: POSITION .. ROLLING.
+        coordinate: POSITION .. SEGMENT.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: what numerical damping multiplies.
@@ -115,6 +116,8 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return coordinate_kind(coordinate.gap)
         case RoundedCoordinate():
             return ROUNDED
+        case SegmentCoordinate():
+            return SEGMENT
         case RollingCoordinate():
             return ROLLING
         case AngleCoordinate():
@@ -123,6 +126,12 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return DISTANCE
         case _:
             return POSITION
+
+
+def zones_of(coordinate: Coordinate) -> dict[int, float]:
+    """Of the functions of a rounded coordinate, by their numbers [m]."""
+    own = coordinate.gap if isinstance(coordinate, RubbingCoordinate) else coordinate
+    return dict(enumerate(own.zones)) if isinstance(own, RoundedCoordinate) else {}
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
@@ -299,11 +308,15 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors."""
+    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors.
+
+    Of a rounded coordinate -``zone`` .. ``zone`` counts as zero.
+    """
 
     terms: tuple[Term, ...]
     constant: float = 0.0
     time: int = -1
+    zone: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,5 +449,6 @@ class InteractionTables:
             "vector_base": [vector.base for vector in self.collector.vectors],
             "shape": np.concatenate(shapes),
             "term_coefficient": [term.coefficient for function in functions for term in function.terms],
+            "function_zone": [function.zone for function in functions],
             "function_constant": [function.constant for function in functions],
         }

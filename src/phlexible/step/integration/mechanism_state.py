@@ -21,7 +21,6 @@ from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.stored_rows import branches_of, set_branches
 from phlexible.step.programs import joint_velocities, pair_forces
-from phlexible.step.tables.declarations import MOVING
 from phlexible.step.tables.requests import RELAXATION
 
 NOTHING_MOVES = np.zeros((2, 0))
@@ -194,7 +193,7 @@ class MechanismState:
             state,
             theta,
             values.reshape(-1, 3),
-            *self._contact_forces(time),
+            self._contact_forces(time),
             self._rows,
             at,
             *self.last_reactions,
@@ -205,25 +204,22 @@ class MechanismState:
         found = find()  # users' laws are called now
         return lambda: found
 
-    def _contact_forces(self, time: float) -> tuple[Array, IntArray, Array]:
-        """Forces of contacts among many at the state that it holds, (velocities,), their laws and normal forces.
+    def _contact_forces(self, time: float) -> Array:
+        """Forces of contacts among many at the state that it holds, shape (velocities,).
 
         Means of a tiny step there and one back: their errors are of second order.
         """
-        memory, laws = self.memory, self.memory["contact_group_law"]
-        pushed, normal = np.zeros(len(memory["velocity"])), np.zeros(len(laws))
+        memory = self.memory
+        pushed = np.zeros(len(memory["velocity"]))
         if not memory.counts["members"]:
-            return pushed, laws, normal
+            return pushed
         fastest = float(np.abs(memory["velocity_weight"] * memory["velocity"]).max(initial=0.0))
         h = LITTLE * (self.assembly.system.reach / fastest if fastest else 1.0)
-        moves = (memory["vector_carrier"][memory["member_start"]] == MOVING).any()
-        moving = self.assembly.moving_values(np.array([time]))
+        moving = self.assembly.moving_values(np.array([time]))  # what meets among many does not
         for step in (h, -h):
-            ending = self.assembly.moving_values(np.array([time + step])) if moves else moving
-            pair_forces(memory.header, step, moving, ending, pushed)
-            normal += memory["scalar_force"][laws]
+            pair_forces(memory.header, step, moving, pushed)
         self.measured_at = nan
-        return 0.5 * pushed, laws, 0.5 * normal
+        return 0.5 * pushed
 
     def _instant(self, state: State, end: float) -> Instants:
         """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""

@@ -86,15 +86,7 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 
 
 def reactions(
-    system: System,
-    state: State,
-    theta: Array,
-    values: Array,
-    pushed: Array,
-    laws: IntArray,
-    normal: Array,
-    rows: IntArray,
-    at: Instants,
+    system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
     """Multipliers, shape (rows,), and forces of elements, shape (forces,), at a state.
 
@@ -104,7 +96,6 @@ def reactions(
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
         pushed: forces of contacts among many, shape (velocities,).
-        laws, normal: numbers of these contacts among the forces, and sums of their normal forces [N].
         rows: of G that do not depend on others; multipliers of the others are zero.
         at: the state as an instant.
 
@@ -112,7 +103,6 @@ def reactions(
         None where joints contradict each other, at singular positions.
     """
     applied, pulls = _applied(system, state, at, theta, values)
-    pulls[laws] = normal
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
     forces = applied + pushed + _own_forces(system, state)
     asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
@@ -159,8 +149,6 @@ def reactions_in_phase(
     theta: Array,
     values: Array,
     pushed: Array,
-    laws: IntArray,
-    normal: Array,
     rows: IntArray,
     at: Instants,
     multipliers: Array,
@@ -175,7 +163,7 @@ def reactions_in_phase(
         if not is_projected:
             state = replace(state, velocity=projection(phase, state, at).velocity)
             at = at.moving(state.velocity[None])
-        found = reactions(phase.system, state, theta, values, pushed, laws, normal, rows, at)
+        found = reactions(phase.system, state, theta, values, pushed, rows, at)
     except (ValueError, SingularMatrixError):
         return None
     if found is None:

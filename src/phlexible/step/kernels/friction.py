@@ -11,9 +11,10 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector, where
 from phlexible.step.kernels.bristles import bend, bent, held_by, put, resist_sliding
+from phlexible.step.kernels.contact import clamped
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.vectors import mean_chord, mean_place
-from phlexible.step.tables.declarations import BRISTLE, DISTANCE, GIVEN, LAW_WIDTH, MOVING
+from phlexible.step.tables.declarations import BRISTLE, DISTANCE, GIVEN, LAW_WIDTH, MOVING, SEGMENT
 
 
 @exported
@@ -291,11 +292,18 @@ def _weigh(t: Tables, i: int, chord: int, n: Vector) -> None:
     f, parts = i - t.constraints, t.chord_vector + t.chord_parts_begin[chord]
     weights, points, turning = t.slip_weight + t.slip_parts_begin[f], t.slip_points[f], t.slip_turning[f]
     first, own, radius = points + turning, mean_place(t, parts[1]), t.slip_radius[f]
-    if t.coordinate_of[i] == DISTANCE:  # two round ones, in the middle of both
+    if t.coordinate_of[i] == DISTANCE or t.coordinate_of[i] == SEGMENT:  # two round ones, in the middle of both
         share = (t.theta0[f] + 0.5 * t.theta_change[f]) / t.force_rest[f]
         radius *= where(t.push_side[f] > 0.0, share, 1.0)
     arm = (-t.push_side[f] * radius) * n
     weights[0], weights[1] = 1.0, -1.0
+    if t.coordinate_of[i] == SEGMENT:
+        w, dw = t.function0 + t.functions_begin[i], t.function_change + t.functions_begin[i]
+        place = 0.5 * (clamped(w[1] / w[2]) + clamped((w[1] + dw[1]) / (w[2] + dw[2])))
+        weights[1], weights[2] = place - 1.0, -place
+        own += place * (mean_place(t, parts[2]) - own)
+        if t.chord_parts_count[chord] == first and t.vector_carrier[parts[1]] != GIVEN:  # nobody knows how it turns
+            arm = own - mean_place(t, parts[0])
     if turning > 0:
         _lead(t, parts + points, weights + points, arm, 1.0)
     if t.chord_parts_count[chord] > first:

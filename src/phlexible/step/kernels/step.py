@@ -206,8 +206,6 @@ def given_work(t: Tables, i: int) -> float:
         total, count = sliding_work(t, i), t.gap_count[i]
     if t.moving == 0:
         return total
-    if i >= t.constraints:
-        total += t.frame_work[i - t.constraints]
     for m in range(t.functions_begin[i], t.functions_begin[i] + count):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:

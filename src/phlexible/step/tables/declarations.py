@@ -109,7 +109,6 @@ CONTACT_GROUP_TABLES = tables_of(
     pair_unknowns  | 1 | | rows of all nodes, where there are members
     pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
     SYSTEM INTEGER
-    contact_group_law    | contact_groups | | law without a function, whose force is the sum of normal forces
     member_contact_group | members | |
     member_side          | members | | 1: meets those of side 2, 2: those of side 1, 3: all
     member_body          | members | | members of one body do not meet
@@ -531,6 +530,7 @@ TABLES: tuple[Table, ...] = (
         chord_total       | chords | | sum of the weights; 0: a difference
         term_coefficient  | terms | |
         function_constant | functions | |
+        function_zone     | functions | m | of a rounded coordinate: -a .. a counts as zero
         row_length        | rows | | what a gap is compared with: a length, 1 for cosines
         pair_weight       | pairs | |
         force_stiffness   | forces | | of a spring; EA of a string
@@ -646,7 +646,6 @@ TABLES: tuple[Table, ...] = (
         loaded            | carriers | N | the greatest force that a contact on a carrier rests with
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         scalar_force      | forces | | F along the coordinate
-        frame_work        | forces | J | of moving frames on pairs among many, in the step
         force_slope       | forces | | its derivative to theta_{n+1}
         left_gradient     | group_numbers | | of one law: carriers' rows
         right_gradient    | group_numbers | |
@@ -725,7 +724,7 @@ SEGMENTED, TOGETHER = -1, -2
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING = range(6)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)

@@ -6,7 +6,7 @@ from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
 from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, loss_of_impact, pushed
-from phlexible.step.kernels.many.member_ends import frame_power, place_of, pull_on_directions
+from phlexible.step.kernels.many.member_ends import place_of, pull_on_directions
 from phlexible.step.kernels.many.near_pairs import candidates, pair_at
 from phlexible.step.kernels.many.pair_friction import (
     begin_pairs,
@@ -117,37 +117,23 @@ def push_contact_groups(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
-    for c in range(t.contact_groups):
-        t.scalar_force[t.contact_group_law[c]], t.frame_work[t.contact_group_law[c]] = 0.0, 0.0
     begin_pairs(t)
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        if t.moving == 0:
-            _push_pair(t, i, j, h)
-            continue
-        before = frame_power(t, i) + frame_power(t, j)
-        _push_pair(t, i, j, h)
-        after = frame_power(t, i) + frame_power(t, j)
-        t.frame_work[t.contact_group_law[t.member_contact_group[i]]] -= after - before
+        if t.member_kind[i] > RIM:
+            i, j = j, i
+        if t.member_kind[j] > RIM:
+            _push_off(t, i, j, h)
+        elif are_balls(t, i, j):
+            _push_balls(t, i, j, h)
+        elif is_ball_on_line(t, i, j):
+            _push_on_line(t, i, j, h)
+        else:
+            _push(t, i, j, h)
     end_pairs(t)
     pull_on_directions(t)
-
-
-@compiled
-def _push_pair(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the forces of two members to those on the vectors."""
-    if t.member_kind[i] > RIM:
-        i, j = j, i
-    if t.member_kind[j] > RIM:
-        _push_off(t, i, j, h)
-    elif are_balls(t, i, j):
-        _push_balls(t, i, j, h)
-    elif is_ball_on_line(t, i, j):
-        _push_on_line(t, i, j, h)
-    else:
-        _push(t, i, j, h)
 
 
 @exported

@@ -169,14 +169,13 @@ def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vect
 def rub_pair(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Count the normal force of two members in its direction n, and add their friction.
+    """Friction of two members, with the normal force and its direction n, where ``note_touch`` has noted them.
 
-    ``note_touch`` has noted them. Derivatives (8.44) are added there. What a pair remembers is kept where there is
-    room; ``known``: where it was.
+    Its derivatives (8.44) are added there. What a pair remembers is kept where there is room; ``known``: where it
+    was.
     """
     c, remembers = t.member_contact_group[i], t.kept_turns > 0 and t.pair_met[0] > 0.0
     rubs = t.contact_group_friction[c] > 0.0 and normal > 0.0
-    t.scalar_force[t.contact_group_law[c]] += normal
     if not rubs:
         lose_pair(t, known)
     if not rubs and not (remembers and t.contact_group_impact[c] > 0.0):
@@ -301,8 +300,8 @@ def _couple(t: Tables, m: int, couple: Vector) -> None:
 
 @compiled
 def _carrier_of(t: Tables, i: int, j: int) -> int:
-    """The member of two in whose axes their bristles are kept: the second, or the first where that alone turns."""
-    return j if t.member_axis[6 * j] >= 0 else i
+    """The member of two in whose axes their bristles are kept: the solid, or the first that turns."""
+    return j if t.member_kind[j] > RIM or t.member_axis[6 * i] < 0 else i
 
 
 @compiled
