@@ -1,1 +1,1 @@
-"""Small motions: linear models, modes, responses, equilibria."""
+"""Small motions of mechanisms: linear models, modes, responses, equilibria."""

@@ -68,7 +68,7 @@ def _joined(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) ->
 
 
 def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
-    """What does not move: no states, one port whose output is zero."""
+    """Model of the ground: no states, one port whose output is zero."""
     nothing = sparse.csr_array((0, 0))
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
@@ -83,7 +83,7 @@ def _side_by_side(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
 
 
 def _port_name(body: PlacedBody, joint: int, row: int) -> str:
-    """Of one row of a joint on a body."""
+    """Name of the port of one row of a joint on a body."""
     return f"{body.name}, joint {joint} row {row}"
 
 
@@ -121,7 +121,7 @@ class _Parts:
                 )
 
     def bodies_of(self, joint: Joint) -> list[PlacedBody]:
-        """Of its two ports, without the ground."""
+        """Bodies of the two ports of a joint, without the ground."""
         return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
 
     def model(self, body: PlacedBody) -> LinearPHDAE:

@@ -55,17 +55,17 @@ class CondensedModel:
 
     @cached_property
     def energies(self) -> sparse.csr_array:
-        """Of the stresses, E_s^T Q_s."""
+        """Energy matrix of the stresses, E_s^T Q_s."""
         return _part(self.model.energy_matrix, self.stresses, self.stresses)
 
     @cached_property
     def stress_count(self) -> int:
-        """How many independent stresses have energy."""
+        """Number of independent stresses with energy."""
         return sum(_rank(dense) for _, dense in _blocks(self.energies))
 
     @cached_property
     def forces(self) -> sparse.csr_array:
-        """On motions, of unit inputs: F, and L^T Q_s E_s^-1 S of those that strain; shape (n, inputs)."""
+        """Forces of unit inputs on motions: F, and L^T Q_s E_s^-1 S of inputs that strain; shape (n, inputs)."""
         B = self.model.port_map
         return sparse.csr_array(B[self.velocities] - self.forces_of_stresses @ (self.strained @ B[self.stresses]))
 
@@ -218,7 +218,7 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
 
 
 def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
-    """Block by block; None where one is singular, or too large."""
+    """Inverse of a block-diagonal matrix, block by block; None where a block is singular or too large."""
     if not matrix.shape[0]:
         return matrix
     _, label = connected_components(matrix, directed=False)
@@ -245,7 +245,7 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Of all blocks (count, k, k), symmetric and positive semi-definite."""
+    """Rank of all symmetric positive semi-definite blocks (count, k, k) together."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

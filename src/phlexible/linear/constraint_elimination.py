@@ -23,7 +23,7 @@ from phlexible.port_hamiltonian.model import StateBlock
 
 
 def algebraic_states(model: ObservedPHDAE) -> IntArray:
-    """Where the rows of E are zero."""
+    """Indices of the states whose rows of E are zero."""
     return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
 
 

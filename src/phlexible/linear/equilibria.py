@@ -47,9 +47,12 @@ ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 
 
 class OperatingKind(StrEnum):
-    """GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the same
-    pose without gravity, loads and preload. STATIC: the equilibrium that gravity, loads and joints have near it.
-    STEADY_ROTATION: the rigid rotation of the initial velocities, with the deformation that it keeps up.
+    """Kind of operating point.
+
+    GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the
+        same pose
+    without gravity, loads and preload. STATIC: the equilibrium that gravity, loads and joints have near it.
+    STEADY_ROTATION: the rigid rotation of the initial velocities, with the deformation in balance with it.
     """
 
     GIVEN = "given"
@@ -60,7 +63,7 @@ class OperatingKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """A state and the joint forces in it.
+    """State and joint forces of an operating point.
 
     Attributes:
         kind: what balances what.
@@ -81,12 +84,12 @@ class OperatingPoint:
 
     @cached_property
     def bristles(self) -> BentBristles:
-        """What bristles do there."""
+        """Bristles in the operating point."""
         return self.friction.at(self.state, self.multipliers)
 
     @cached_property
     def sticks(self) -> BoolArray:
-        """Which of them hold small motions, shape (bristles,)."""
+        """Mask of the bristles that stick in small motions, shape (bristles,)."""
         sticks = self.friction.sticks(self.bristles, self.is_balanced)
         return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
 
@@ -109,7 +112,7 @@ class OperatingPoint:
 
     @property
     def held_rows(self) -> list[tuple[int, float, Array]]:
-        """Of each bristle that sticks the number of its force, k, and the motions that bend it, by rows."""
+        """Index of the force, stiffness k, and rows of the motions that bend it, for each bristle that sticks."""
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
@@ -240,7 +243,8 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
 
 
 def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
-    """The static equilibrium; where friction lets go, what is kinetic holds in the next try.
+    """Static equilibrium of a mechanism; where friction slips, its kinetic coefficient is used in the next
+    attempt.
 
     Raises:
         EquilibriumError: none was found.

@@ -26,7 +26,10 @@ FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^([\d.]+))?$")
 
 
 class StateKind(IntEnum):
-    """STRESS: also displacements and forces. VELOCITY: also momenta."""
+    """Kind of a state in first-order form.
+
+    STRESS: also displacements and forces. VELOCITY: also momenta.
+    """
 
     STRESS = -1
     UNKNOWN = 0
@@ -34,7 +37,7 @@ class StateKind(IntEnum):
 
 
 def kind_of_unit(unit: str) -> StateKind:
-    """Of quantities with this unit; UNKNOWN where it is empty, foreign, or scaled by roots of energy or mass."""
+    """Kind of the states with a unit; UNKNOWN where it is empty, foreign, or scaled by roots of energy or mass."""
     power = 0.0
     for place, part in enumerate(unit.split("/")):
         for factor in part.split():
@@ -143,7 +146,9 @@ class EnergyForm:
 
     @property
     def free_ports(self) -> Array:
-        """What inputs add to da/dt of y = P a + N T u, prescribed velocities by inertia, shape (n - k, inputs)."""
+        """Port matrix of da/dt for y = P a + N T u, with prescribed velocities acting by inertia, shape (n -
+        k, inputs).
+        """
         rates = self.structure - self.dissipation
         return np.asarray(self.free.T @ (rates @ self.ties @ self.tie_ports + self.ports))
 
@@ -235,7 +240,7 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
 
 
 def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
-    """E^-T right."""
+    """Solution of E^T x = right by LU factors."""
     size, lower_upper, pivots = factors
     if not len(size):
         return right
@@ -315,7 +320,7 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _seen(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Outputs over y."""
+    """Output matrix in the energy variables y."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)

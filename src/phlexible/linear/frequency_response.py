@@ -89,7 +89,7 @@ def _solver(model: ObservedPHDAE) -> "_SecondOrder | _FirstOrder | _Motions":
 
 
 def checked_frequencies(omegas: ArrayLike) -> Array:
-    """Shape (k,) [rad/s].
+    """Checked frequencies as an array, shape (k,) [rad/s].
 
     Raises:
         ParameterError: frequencies that are negative or not finite.

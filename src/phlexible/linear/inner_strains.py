@@ -54,11 +54,11 @@ class InnerStrains:
 
     @property
     def quick(self) -> sparse.csr_array:
-        """B^T S B: the stiffness in motions so quick that no dashpot moves, shape (n, n)."""
+        """Stiffness B^T S B in motions so fast that no dashpot moves, shape (n, n)."""
         return sparse.csr_array(self.rows.T @ (self.stiffness @ self.rows))
 
     def share(self, rate: complex) -> complex:
-        """Of ``quick`` that is left where everything goes as exp(rate t)."""
+        """Share of ``quick`` that remains where everything varies as exp(rate t)."""
         return rate * self.time / (1 + rate * self.time)
 
     def of(self, motions: Array, rates: Array) -> Array:
@@ -66,18 +66,19 @@ class InnerStrains:
         return np.asarray(self.share(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
 
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
-        """In coordinates a with x = basis @ a."""
+        """Inner strains in coordinates a with x = basis @ a."""
         return replace(self, rows=sparse.csr_array(self.rows @ basis))
 
     def among(self, motions: slice) -> "InnerStrains":
-        """Those that some of the motions cause, all of them over these."""
+        """Inner strains that some of the motions cause, with rows over these motions."""
         own = self.rows[:, motions]
         kept = np.flatnonzero(np.diff(own.indptr))
         stiffness = self.stiffness[kept][:, kept]
         return InnerStrains(self.time, own[kept], stiffness, tuple(self.names[k] for k in kept))
 
     def reduced(self) -> "InnerStrains":
-        """As many as motions strain independently, in coordinates of unit stiffness: the same forces on motions.
+        """Inner strains as many as motions strain independently, with unit stiffness and the same forces on
+        motions.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """
@@ -93,7 +94,7 @@ class InnerStrains:
 
 
 def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
-    """Of all laws that creep, the longest time last.
+    """Inner strains of all laws that creep, the longest time last.
 
     Args:
         system: whose laws.

@@ -45,7 +45,7 @@ class InverseInput:
         return float(np.interp(time, self.time, self.force, left=0.0, right=0.0))
 
     def delayed(self, time: float) -> float:
-        """The same for a run that begins with the window: the motion begins at ``lead``."""
+        """Input of a run that begins with the window, in which the motion begins at ``lead``."""
         return self(time - self.lead)
 
 

@@ -1,4 +1,4 @@
-"""From a mechanism to a linear port-Hamiltonian model, in displacement or in stress form."""
+"""Linearization of a mechanism to a port-Hamiltonian model, in displacement or in stress form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Of all bodies, then of all springs, then of friction that sticks.
+    """Stress states of all bodies, then of all springs, then of friction that sticks.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -139,7 +139,10 @@ def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
 
 
 class Form(StrEnum):
-    """DISPLACEMENT: states (q, v, lambda). STRESS: states (v, stress, lambda)."""
+    """Form of a linear model.
+
+    DISPLACEMENT: states (q, v, lambda). STRESS: states (v, stress, lambda).
+    """
 
     DISPLACEMENT = "displacement"
     STRESS = "stress"
@@ -147,7 +150,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """A linear model and where it comes from.
+    """Linear model with the system and operating point that it comes from.
 
     Attributes:
         system: that was linearized.

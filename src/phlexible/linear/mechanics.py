@@ -94,7 +94,7 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
 
 def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
-    """Of a body in absolute coordinates at rest; the prestress is in its tangent.
+    """Matrices of a body in absolute coordinates at rest; the prestress is in its tangent.
 
     Raises:
         EquilibriumError: one that moves.
@@ -219,7 +219,9 @@ SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 @dataclass(frozen=True, eq=False)
 class LinearMechanics:
-    """``M d2x/dt2 + (D + C) dx/dt + K x + B^T S e = G^T lambda + F u``, ``G x = 0``, with constant sparse matrices.
+    """Matrices of the equations of small motions, constant and sparse.
+
+    ``M d2x/dt2 + (D + C) dx/dt + K x + B^T S e = G^T lambda + F u``, ``G x = 0``.
 
     x are small motions (dr, dtheta, deta) of every body in its own axes, in the order of the flat
     velocities, or coordinates of them.
@@ -285,7 +287,7 @@ class LinearMechanics:
         return bool(self.damping.nnz)
 
     def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
-        """The same in coordinates a with x = basis @ a, basis (n, m) in the null space of G."""
+        """Mechanics in coordinates a with x = basis @ a, basis (n, m) in the null space of G."""
         left = basis.T
 
         def congruent(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -305,7 +307,9 @@ class LinearMechanics:
         )
 
     def with_few_strains(self) -> "LinearMechanics":
-        """With as many inner strains of each time as motions strain independently: the same motions."""
+        """Mechanics with as many inner strains of each time as motions strain independently, with the same
+        motions.
+        """
         return replace(self, inner=tuple(each.reduced() for each in self.inner))
 
 
@@ -380,7 +384,7 @@ def _rate_forces(system: System, state: State) -> tuple[sparse.csr_array, sparse
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Of one body in body axes: about its reference point where it does not turn, else about its centre of mass."""
+    """Matrices of one body in body axes, about its reference point or, if it rotates, about its centre of mass."""
     eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)

@@ -41,7 +41,8 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """At most ``count`` eigenvalues with Im >= 0, ascending, shapes (n, count), number of rigid modes.
+    """Lowest eigenvalues with Im >= 0 (at most ``count``), ascending, shapes (n, count), and number of rigid
+    modes.
 
     Of models without inner strains.
     """
@@ -120,7 +121,7 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Of the motions in the span of an undamped modal basis, with all the strains that these have."""
+    """Modes in the span of an undamped modal basis, with all inner strains of its motions."""
     small = mechanics.projected(basis).with_few_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -151,7 +152,9 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """All eigenvalues. Undamped modes are the coordinates: they keep the lowest accurate in a stiff model."""
+    """Complete eigenvalues and shapes by dense matrices in coordinates of undamped modes, for accuracy in
+    stiff models. Undamped modes are the coordinates: they keep the lowest accurate in a stiff model.
+    """
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -336,7 +339,7 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
 
 @dataclass(frozen=True, eq=False)
 class _AllModes:
-    """Of an energy form with n coordinates, states of energy 1/2.
+    """Complete modes of an energy form with n coordinates, states of energy 1/2.
 
     Attributes:
         motions: constant ones with kinetic energy, shape (n, rigid motions).
@@ -352,7 +355,7 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Of velocities and stresses, by their second-order form; shapes are states of energy 1/2."""
+    """Modes of velocities and stresses, by their second-order form; shapes are states of energy 1/2."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
@@ -366,7 +369,9 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Of any J and R. Constants whose kind is not known count as motions."""
+    """Modes for any J and R. Constants whose kind is not known count as motions. Constants whose kind is not
+    known count as motions.
+    """
     kernel = _kernel(form.among_free(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities
@@ -386,7 +391,7 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
 
 
 def _round_off(form: EnergyForm) -> float:
-    """Of a rate, by the size of what constraints cut it from."""
+    """Round-off of a rate, relative to the size of the matrices that constraints reduce."""
     largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
     return float(ZERO_ENERGY * len(form.structure) * largest)
 

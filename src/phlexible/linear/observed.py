@@ -236,7 +236,7 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Rows of C."""
+    """Indices of the requested outputs among the rows of C."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}

@@ -41,7 +41,7 @@ class Tangents(NamedTuple):
 
     @classmethod
     def nothing(cls, size: int) -> Self:
-        """Of no forces."""
+        """Zero tangents of a system without forces."""
         return cls(*(sparse.csr_array((size, size)) for _ in range(3)))
 
 
@@ -123,7 +123,7 @@ class RestEquations:
 
     @property
     def branches(self) -> Array:
-        """What laws remember, of the tables."""
+        """History variables in the tables."""
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:

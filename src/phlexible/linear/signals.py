@@ -53,7 +53,7 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
 
 
 def coordinates(system: System) -> tuple[StateBlock, ...]:
-    """Those of all bodies."""
+    """Coordinates of all bodies, as state blocks."""
     return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 
@@ -111,7 +111,7 @@ class JointForce:
 
     @property
     def number(self) -> int | None:
-        """Of the coordinate among those of the joint; None: all of them."""
+        """Index of the coordinate among those of the joint; None: all of them."""
         return coordinate_number(self.joint, self.coordinate)
 
 
@@ -184,5 +184,5 @@ def _axes_of(
 
 
 def _input(name: str, is_angular: bool) -> Port:
-    """With its power-conjugate output."""
+    """Port of an input, with its power-conjugate output."""
     return Port(name, *(("N m", "rad/s") if is_angular else ("N", "m/s")), 1)

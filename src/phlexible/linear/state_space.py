@@ -71,7 +71,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _chosen(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Which inputs are given by their rates, shape (inputs,)."""
+    """Mask of the inputs that are given by their rates, shape (inputs,)."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -109,7 +109,7 @@ SINGULAR = 1e-14
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """The dense matrices; multipliers are eliminated first.
+    """Dense matrices of a state space; multipliers are eliminated first.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.

@@ -84,7 +84,7 @@ class StickingFriction:
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:
-        """From a state, in which those that slip are known."""
+        """Sticking friction from a state, in which slipping bristles are known."""
         count = len(bristles_of(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
         if not count:
@@ -92,7 +92,7 @@ class StickingFriction:
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def letting_go(self, slips: BoolArray) -> Self:
-        """The same where these, too, let go."""
+        """Sticking friction with further bristles that slip."""
         return replace(self, has_slipped=self.has_slipped | slips)
 
     @property
@@ -125,7 +125,7 @@ class StickingFriction:
 
     @property
     def count(self) -> int:
-        """Number of bristles."""
+        """Number of all bristles."""
         return len(self.has_slipped)
 
     @cached_property
@@ -135,7 +135,7 @@ class StickingFriction:
 
     @cached_property
     def grips(self) -> BoolArray:
-        """Which hold more before they let go than after that, shape (bristles,)."""
+        """Mask of bristles whose static friction exceeds the kinetic one, shape (bristles,)."""
         return np.array([bristle.grip != 1.0 for *_, bristle in bristles_of(self.system)], dtype=bool)
 
     @cached_property
@@ -146,11 +146,11 @@ class StickingFriction:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of the elements that they are of."""
+        """Names of the elements that the bristles belong to."""
         return tuple(str(self.system.forces[k].element) for k in self.numbers)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """What they do at a pose where joints transmit these multipliers."""
+        """Bristles at a pose where joints transmit these multipliers."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -184,7 +184,7 @@ class StickingFriction:
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
-        """Which hold small motions, shape (bristles,).
+        """Mask of the bristles that stick in small motions, shape (bristles,).
 
         Args:
             there: the pose.
@@ -204,7 +204,7 @@ class StickingFriction:
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Of each that sticks the number of its force, its stiffness k, and d(slide)/dq without repeated rows."""
+        """Index of the force, stiffness k, and independent rows d(slide)/dq, for each bristle that sticks."""
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -217,7 +217,7 @@ class StickingFriction:
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
-        """Of bristles with shares of their stiffness, whose forces others balance."""
+        """Tangents of bristles with shares of their stiffness, whose forces others balance."""
         numbers, changes = self._moving(state), list[Array]()
         for each in (shares, SOFT):
             self.set_shares(each)
@@ -250,7 +250,7 @@ class StickingFriction:
 
 
 def _bristles(state: State, count: int) -> Array:
-    """What bristles are at a state, shape (bristles, 7)."""
+    """States of all bristles, shape (bristles, 7)."""
     if state.branches is None:
         return np.zeros((count, len(BRISTLE)))
     return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))

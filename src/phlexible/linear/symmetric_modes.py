@@ -42,7 +42,7 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """At most ``count`` modes; fewer where the model has fewer."""
+    """Lowest modes of an undamped model, at most ``count``; fewer where the model has fewer."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -123,7 +123,7 @@ class _RigidMotions:
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
-    """Those in the coordinates that no entry of K touches."""
+    """Rigid motions in the coordinates that no entry of K involves."""
     free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
     held = sparse.csr_array(mechanics.constraint_matrix[:, free])
     motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
@@ -237,7 +237,7 @@ def _shifted_solver(
 
 
 def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
-    """The same span, M-orthonormal; by eigenvectors, since the columns may nearly depend."""
+    """M-orthonormal basis of the same span, by eigenvectors, since the columns may nearly depend."""
     block = block / np.sqrt(np.einsum("ij,ij->j", block, mass @ block))
     values, vectors = linalg.eigh(block.T @ (mass @ block))
     return np.asarray(block @ (vectors / np.sqrt(np.maximum(values, 1e-15))))

@@ -39,7 +39,7 @@ class Touching:
 
     @classmethod
     def of(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
-        """Of a force whose functions begin there."""
+        """Surfaces in contact of a force whose functions begin at an index."""
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
@@ -47,7 +47,7 @@ class Touching:
 
     @property
     def dimension(self) -> int:
-        """2 or 3."""
+        """Dimension of the mechanism, 2 or 3."""
         return self.coordinate.dimension
 
     @property
@@ -89,7 +89,9 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def turning(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """How what is kept along the surface turns: as little as the normal, and with the body about it, (T, 3)."""
+        """Angular velocity with which a stored slip vector turns: with the normal, and with the body about it,
+        shape (T, 3).
+        """
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -103,7 +105,7 @@ class Touching:
         return np.asarray(turned + along(_turn(at, dX, carrier), normal) * normal)
 
     def slip(self, weights: Array, dX: Array) -> Array:
-        """Of the places where both touch, shape (T, 3)."""
+        """Slip velocity of the points where both surfaces touch, shape (T, 3)."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
     def push(self, weights: Array, force: Array, on_vectors: Array) -> None:
@@ -112,7 +114,7 @@ class Touching:
             on_vectors[:, part] += weight[:, None] * force
 
     def turn(self, at: Poses, dX: Array) -> Array:
-        """How what touches turns past what carries (8.46), shape (T, 3)."""
+        """Relative angular velocity of the touching and the carrying body (8.46), shape (T, 3)."""
         touches, carries = self._turning
         return _turn(at, dX, touches) - _turn(at, dX, carries)
 
@@ -124,12 +126,12 @@ class Touching:
 
 
 def along(v: Array, n: Array) -> Array:
-    """v . n of (T, 3), shape (T, 1)."""
+    """Scalar products v . n of vectors (T, 3), shape (T, 1)."""
     return np.asarray((v * n).sum(axis=1)[:, None])
 
 
 def across(v: Array, n: Array) -> Array:
-    """What of v (T, 3) is at right angles to n."""
+    """Components of vectors v (T, 3) at right angles to n."""
     return np.asarray(v - along(v, n) * n)
 
 
@@ -199,7 +201,7 @@ class Bent:
 
 
 def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
-    """How many numbers bristles of forces have."""
+    """Number of components of all bristles of some forces."""
     return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all(forces))
 
 
@@ -211,7 +213,7 @@ def _all(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, 
 
 
 def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Of a vector, the components that z of a bristle has."""
+    """Components of a vector that z of a bristle has."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)
@@ -224,7 +226,7 @@ def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
 
 
 class Bristles:
-    """Those of all forces of a mechanism.
+    """Bristles of all forces of a mechanism.
 
     Args:
         forces: all of them.
@@ -256,22 +258,22 @@ class Bristles:
         return self.bonds[-1].own.stop if self.bonds else 0
 
     def places(self, force: int) -> IntArray:
-        """Of the bristles of a force, among all z."""
+        """Indices of the bristles of a force among all z."""
         own = [np.arange(b.own.start, b.own.stop) for b in self.bonds if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     def efforts(self, z: Array) -> Array:
-        """k z."""
+        """Forces k z of the bristles, shaped as z."""
         return np.asarray(self._stiffness * z)
 
     def energies(self, z: Array) -> Array:
-        """Of T states, shape (T,) [J]."""
+        """Energies of the bristles in T states, shape (T,) [J]."""
         return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
 
     def at(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[Bent]:
-        """Of T states with their own velocities.
+        """Deflections of the bristles in T states with their own velocities.
 
         Args:
             z: of the states, shape (T, size).
@@ -337,7 +339,7 @@ class Bristles:
         motion: tuple[Array, Array],
         out: tuple[Array, Array, Array],
     ) -> Array:
-        """dz/dt (T, size); adds the forces along forces, functions and vectors to ``out``.
+        """Rates dz/dt, (T, size); adds the forces along forces, functions and vectors to ``out``.
 
         Args:
             effort: k z, shape (T, size).
@@ -361,7 +363,7 @@ class Bristles:
 
 
 def _share_within(longest: Array, v: Array) -> Array:
-    """By what v (T, m) is multiplied to be at most so long, shape (T,); 0 where nothing is allowed."""
+    """Factors that limit vectors v (T, m) to a length, shape (T,); 0 where the length is 0."""
     size = np.linalg.norm(v, axis=1)
     is_long = size > longest
     return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))

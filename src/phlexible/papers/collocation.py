@@ -265,7 +265,7 @@ class StageLoop:
         )
 
     def _first_rates(self, step: float) -> Array:
-        """Newton's first guess: the polynomials through the stages of the last step, further on."""
+        """First guess of the stage rates, extrapolated by the polynomials of the last step."""
         if not self._length:
             return self.rates
         nodes = 1 + step / self._length * self.tableau.nodes

@@ -65,17 +65,17 @@ class CornerTractions:
 
     @property
     def dimension(self) -> int:
-        """Of the mesh, d."""
+        """Dimension d of the mesh."""
         return int(self.directions.shape[2])
 
     @property
     def count(self) -> int:
-        """Of stresses."""
+        """Number of stress components."""
         return int(self.dimension**2 * len(self.areas))
 
     @property
     def numbers(self) -> IntArray:
-        """Of the stresses of each cell, shape (T, d (d + 1), d)."""
+        """Indices of the stresses of each cell, shape (T, d (d + 1), d)."""
         return np.asarray(self.dimension * self.corners[..., None] + np.arange(self.dimension))
 
 
@@ -101,7 +101,7 @@ class SolidInHDiv(LinearPHDAE):
 
 
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
-    """Of straight triangles or tetrahedra."""
+    """Tractions at the corners of straight triangles or tetrahedra."""
     d, places = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
     corner = places[cells]  # (T, d + 1, d)
@@ -145,7 +145,7 @@ def _normals(corners: Array, inside: Array) -> tuple[Array, Array]:
 
 
 def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, lumped: bool) -> Matrix:
-    """int t : (s - spherical tr(s) I) / (2 shear), whole or by the values at the vertices."""
+    """Compliance ``int t : (s - spherical tr(s) I) / (2 shear)``, exact or lumped at the vertices."""
     d, same = stress.dimension, stress.vertices[:, None] == stress.vertices
     share = same / (d + 1) if lumped else (1 + same) / ((d + 1) * (d + 2))  # int lambda_i lambda_j / volume
     t = stress.directions
@@ -158,7 +158,7 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
-    """int w . div s over each cell, component after component, shape (d T, stresses)."""
+    """Divergence ``int w . div s`` over each cell, component after component, shape (d T, stresses)."""
     numbers, d = stress.numbers, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
@@ -177,7 +177,7 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
-    """int q . skew s for linear s and q that are 1 at one vertex, by values at the vertices, or 1 in one cell.
+    """Asymmetry ``int q . skew s`` for linear s, with q equal to 1 at one vertex or in one cell.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -332,7 +332,10 @@ MIDDLE = {
 
 
 class StressField(StrEnum):
-    """DISCONTINUOUS: in L2, with continuous velocities. H_DIV: with velocities in L2."""
+    """Space of the stresses in elastodynamics.
+
+    DISCONTINUOUS: in L2, with continuous velocities. H_DIV: with velocities in L2.
+    """
 
     DISCONTINUOUS = "discontinuous"
     H_DIV = "h_div"
@@ -346,7 +349,7 @@ def rod(
     area: float = 1.0,
     is_clamped: bool = False,
 ) -> LinearPHDAE:
-    """A rod 0 <= x <= length [m] that moves along its axis.
+    """Model of a rod 0 <= x <= length [m] that moves along its axis.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).

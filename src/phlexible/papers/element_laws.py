@@ -92,11 +92,13 @@ class ElementLaws:
         return len(self.forces)
 
     def lines(self) -> list[RelationRow]:
-        """Their coordinates."""
+        """Rows of the coordinates of all elements."""
         return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
-        """The prescribed parts; ``at``: the state, where there are functions of it, with the coordinates theta."""
+        """Prescribed parts of the forces; ``at``: the state, where there are functions of it, with the
+        coordinates theta.
+        """
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -109,7 +111,7 @@ class ElementLaws:
         )
 
     def law_value(self, law: StateLaw, at: Instants, theta: Array) -> Array:
-        """What a function of the state gives, with angles over full turns, shape (values,)."""
+        """Values of a function of the state, with angles over full turns, shape (values,)."""
         values = measured_rows(self._system, at, law).values
         for place, k in self._turns[id(law)]:
             values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))
@@ -279,11 +281,11 @@ class Resistances:
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing resists."""
+        """Whether no element dissipates energy."""
         return self.is_plain and not self._dampings.any()
 
     def at(self, at: Poses) -> Resisting:
-        """Of T states, with the velocities in them."""
+        """Dissipative forces in T states, with the velocities in them."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()

@@ -144,6 +144,6 @@ class Equations:
 
     @cached_property
     def constrained_rows(self) -> IntArray:
-        """Which algebraic rows hold no multiplier: constraints on velocities, of index 2."""
+        """Algebraic rows that hold no multiplier: constraints on velocities, of index 2."""
         flows = self._multiplier_flows(self.model.rest_state)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

@@ -194,7 +194,7 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     @property
     def rest_state(self) -> Array:
-        """At the origin, undeformed, not moving."""
+        """State at the origin, undeformed and at rest."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros(18 + 2 * n + s)
         full[3:12] = self.fixed_rotation.ravel()
@@ -210,7 +210,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """J of (12)."""
+        """Structure matrix J of (12)."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
         q, end = 12 + n, 18 + 2 * n
@@ -228,7 +228,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return full[..., self._kept[:, None], self._kept]
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """R: modal damping C and viscosity tau B_eps^T M_sigma^-1 B_eps, both on deta/dt."""
+        """Dissipation matrix R of modal damping C and viscosity tau B_eps^T M_sigma^-1 B_eps, both on deta/dt."""
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
@@ -239,7 +239,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """B: boundary ports (15), (35), with lever arms x + u_f, and the distributed port."""
+        """Port matrix B of boundary ports (15), (35), with lever arms x + u_f, and of the distributed port."""
         key = x.tobytes()
         if key not in self._known_ports:  # compositions need it several times for the same states
             if len(self._known_ports) == KNOWN:
@@ -279,7 +279,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def effort(self, x: Array) -> Array:
-        """z: co-energy variables are states (31), the others are slopes of H."""
+        """Efforts z of a state: co-energy variables are states (31), the others are derivatives of H."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
         center = _extended(1.0, state.displacement) @ s.T
@@ -370,7 +370,8 @@ def _motion(state: BodyState) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class FullForm(FloatingBodyForm):
-    """Nothing is neglected: E depends on u_f, J on momenta of factor 2 ((13), (14)).
+    """Full form of a floating body without approximations: E depends on u_f, J on momenta of factor 2 ((13),
+    (14)).
 
     Keeps energy, linear and angular momentum for any displacement in the span of Phi. For a rigid
     body this is Remark 3. The factors 2 stand for dM/dt and go together with the kinetic part of
@@ -378,16 +379,16 @@ class FullForm(FloatingBodyForm):
     """
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """eta: M depends on the deformation."""
+        """Displacement eta on which the mass matrix depends."""
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """[p_t~], [p_r~] of (13) and I_pf of (14)."""
+        """Momentum matrix with [p_t~], [p_r~] of (13) and I_pf of (14)."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """The discrete [p_f] x w of 3.1: int Phi.(p_f x w)."""
+        """Derivative of the kinetic energy, the discrete [p_f] x w of 3.1: int Phi.(p_f x w)."""
         body, w = self.body, state.angular_velocity
         products = moment_products(body, _extended(1.0, state.displacement))
         turned = cross_products(moment_products(body, _extended(0.0, state.elastic_velocity)))
@@ -398,9 +399,10 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """p_t + e int rho v_f, p_r + e int rho X x v_f, (..., 3), and int (2 p_f + e rho v_f) x Phi, (..., 3, n).
+    """Linear, angular and coupling momenta of a body, shapes (..., 3), (..., 3) and (..., 3, n).
 
-    p_f = rho (v + w x X + v_f) with X = x + u_f; e = 1 gives (13) and (14).
+    ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
+    ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
     """
     v, w, rate = _motion(state)
     rows = rigid_rows(body, state.displacement)
@@ -504,11 +506,13 @@ class PrintedForm(FloatingBodyForm):
     """
 
     def port_displacement(self, eta: Array) -> Array:
-        """Zero: lever arms (35) are those of the undeformed body."""
+        """Zero displacement, since lever arms (35) are those of the undeformed body."""
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """(34): p_t~, p_r~ and 2 p_f + rho v_f without u_f, in the row and in the column of w."""
+        """Momentum matrix of (34), with p_t~, p_r~ and 2 p_f + rho v_f without u_f, in the row and in the
+        column of w.
+        """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
@@ -622,7 +626,7 @@ class MomentumForm(PortHamiltonianModel):
         return np.asarray(self._mass @ x)
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """I."""
+        """Identity matrix as the descriptor matrix E."""
         return np.eye(self.state_size)
 
     def structure_matrix(self, x: Array) -> Array:
@@ -630,7 +634,7 @@ class MomentumForm(PortHamiltonianModel):
         return self.form.structure_matrix(self.velocities(x))
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Zero."""
+        """Zero matrix, since nothing is dissipated."""
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
@@ -642,7 +646,7 @@ class MomentumForm(PortHamiltonianModel):
         return self.form.effort(self.velocities(x))
 
     def storage(self, x: Array) -> float:
-        """H [J]."""
+        """Stored energy H of a state [J]."""
         return self.form.storage(self.velocities(x))
 
 
@@ -650,9 +654,13 @@ class MomentumForm(PortHamiltonianModel):
 
 
 class Variant(StrEnum):
-    """FULL: nothing neglected. CONSTANT_MASS: E constant, absolute elastic velocity. ZEROTH_ORDER:
-    the deformation dropped from the inertia, power not kept. PRINTED: a planar body as (32)-(37) have it, wrong.
-    See ``FullForm``, ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
+    """Variant of the model of a floating body.
+
+    FULL: nothing neglected. CONSTANT_MASS: E constant, absolute elastic velocity. ZEROTH_ORDER: the deformation
+        dropped
+    from the inertia, power not kept. PRINTED: a planar body as printed in (32)-(37), which is wrong. See
+    ``FullForm``,
+    ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
     """
 
     FULL = "full"

@@ -84,7 +84,7 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
 
 @dataclass(frozen=True)
 class _GivenSignal:
-    """What a user gives for some of the inputs.
+    """Function of the user for some of the inputs.
 
     Attributes:
         name: in messages.
@@ -103,7 +103,7 @@ class _GivenSignal:
         object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
-        """Its numbers, of the right shape."""
+        """Values of the inputs at a time, checked for their shape."""
         try:
             value = self.function(time, x) if self.asks else self.function(time)
         except PhlexibleError:
@@ -115,7 +115,7 @@ class _GivenSignal:
         return _checked(self.name, value, *self.shape)
 
     def refusals(self, u: Array) -> Iterator[str]:
-        """Of inputs (T, m) that are not finite."""
+        """Messages about inputs (T, m) that are not finite."""
         for row in u[:, self.place]:
             if not np.isfinite(row).all():
                 yield f"{self.name} must be {self.shape[0]} finite numbers, got {row!r}"
@@ -189,7 +189,9 @@ def _arguments(name: str, function: Callable[..., Any]) -> int:
 
 
 class Method(StrEnum):
-    """GAUSS2: order 4, quadratic energies kept exactly. RADAU3: order 5, damps fast motions.
+    """Method of time integration.
+
+    GAUSS2: order 4, quadratic energies kept exactly. RADAU3: order 5, damps fast motions.
     MIDPOINT: order 2, symmetric. DISCRETE_GRADIENT: order 2, symmetric, power balance exact for any energy.
     LINEARLY_IMPLICIT: order 2, symmetric, power balance exact, one linear system a step; for quadratic strains.
     """
@@ -202,7 +204,7 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """What takes the steps of a method.
+    """Loop that takes the steps of a method.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """
@@ -404,7 +406,7 @@ def integrate(
     step: float,
     method: str = "gauss2",
 ) -> Trajectory:
-    """The motion of a model ``E dx/dt = (J - R) z + B u, y = B^T z`` from the state x0, of index 1 or 2.
+    """Motion of a port-Hamiltonian model of index 1 or 2 from the state x0, ``E dx/dt = (J - R) z + B u``.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -515,7 +517,7 @@ class _Record:
         return self.states[-1]
 
     def add(self, step: Step) -> None:
-        """One more step."""
+        """Append one more step."""
         if len(self.states) == 1:
             self.states[0][self.equations.is_algebraic] = step.first_multipliers
         self.steps.append(step)
@@ -539,7 +541,7 @@ class _Record:
         self.steps.clear()
 
     def trajectory(self, weights: Array) -> Trajectory:
-        """Everything so far."""
+        """Trajectory of all steps so far."""
         self.balance(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:

@@ -110,7 +110,7 @@ class JoinedFunctions:
         return [vector for _, vector in self._functions.chords[self._functions.functions[function][0][1]]]
 
     def at(self, x: Array) -> Poses:
-        """T states."""
+        """Poses of T states, with values and derivatives of the functions."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
@@ -127,7 +127,7 @@ class JoinedFunctions:
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def drift(self, at: Poses) -> Array:
-        """What moving frames and paths add to the rates of functions, shape (T, m)."""
+        """Contribution of moving frames and paths to the rates of functions, shape (T, m)."""
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:

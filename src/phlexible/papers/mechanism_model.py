@@ -257,7 +257,7 @@ class MechanismModel(ComposedModel):
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """Those with a frame, then strings and soft bodies, in the order of the states."""
+        """Bodies in the order of the states: those with a frame, then strings and soft bodies."""
         return self.system.bodies
 
     def _form(self, placed: PlacedBody) -> BodyForm:
@@ -385,7 +385,7 @@ class MechanismModel(ComposedModel):
         return result
 
     def _set_efforts(self, x: Array, result: Array) -> None:
-        """Those of the time, of springs and of bristles."""
+        """Set the efforts of the time, of springs and of bristles, in place."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
@@ -431,7 +431,7 @@ class MechanismModel(ComposedModel):
         return result
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Those of the bodies, secants of the springs, multipliers at the mean."""
+        """Discrete efforts over a step: those of the bodies, secants of the springs, multipliers at the mean."""
         result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
@@ -444,7 +444,7 @@ class MechanismModel(ComposedModel):
         return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """That of each body, and differences of what is between them."""
+        """Derivative of the defect: exact for each body, by differences for the coupling between bodies."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()

@@ -143,7 +143,7 @@ class QuadraticStrainModel(StrainForm):
         return sparse.csr_array(moved - structure.tocsr() - turned)
 
     def storage(self, x: Array) -> float:
-        """H [J]."""
+        """Stored energy H of a state [J]."""
         n = self.linear.shape[1]
         return float(x @ (self._descriptor @ x) / 2 - x[:n] @ x[:n] / 2 - self.weight @ x[:n])
 

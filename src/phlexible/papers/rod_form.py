@@ -135,7 +135,7 @@ def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> s
 
 @dataclass(frozen=True, eq=False)
 class RodSections:
-    """N rigid sections.
+    """Rigid sections of a rod, N of them.
 
     Attributes:
         mass: shape (N,) [kg].
@@ -151,7 +151,7 @@ class RodSections:
 
     @classmethod
     def of(cls, rod: Rod, dimension: int) -> "RodSections":
-        """Those of a rod; in a plane they have no extent across it."""
+        """Sections of a rod; in a plane they have no extent across it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
@@ -168,7 +168,7 @@ class RodSections:
 
     @property
     def mass_matrix(self) -> sparse.csr_array:
-        """Of all velocities, constant, shape (6 N, 6 N)."""
+        """Mass matrix of all velocities, constant, shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return equal_diagonal(blocks)
@@ -179,7 +179,7 @@ class RodSections:
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Of forces (..., 4, 3) on the vectors and moments (..., 3): force and moment along w, shape (..., 6).
+    """Resultant force and moment along w, (..., 6), of forces (..., 4, 3) on the vectors and moments (..., 3).
 
     Dual to ``rates``: they have the same power.
     """
@@ -195,13 +195,16 @@ def rates(vectors: Array, speeds: Array) -> Array:
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
-    """Of ``rates``, shape (12 N, 6 N)."""
+    """Matrix of ``rates`` for given vectors, shape (12 N, 6 N)."""
     columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
 
 class RodEnd(StrEnum):
-    """FORCE: u is force and moment on the end, y its velocities. FIXED: it does not move and has no port."""
+    """Condition at the end of a rod.
+
+    FORCE: u is force and moment on the end, y its velocities. FIXED: it does not move and has no port.
+    """
 
     FORCE = "force"
     FIXED = "fixed"
@@ -209,7 +212,7 @@ class RodEnd(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class RodForm(StrainForm):
-    """A rod as ``E dx/dt = (J(q) - R(q)) z(x) + B(q) u``, everything sparse (8.34)::
+    """Rod as ``E dx/dt = (J(q) - R(q)) z(x) + B(q) u`` with sparse matrices (8.34)::
 
         x = (c, R, v, w, gamma)    E = diag(I, I, m, J, W)
         z = (-m g, 0, v, w, sigma)    sigma = C (gamma - gamma_0)
@@ -296,7 +299,7 @@ class RodForm(StrainForm):
         return self._at_start[self._kept]
 
     def positions(self, x: Array) -> Array:
-        """Of the axis at all sections, fixed ones too, shape (N, 3) [m]."""
+        """Positions of the axis at all sections, fixed ones included, shape (N, 3) [m]."""
         vectors, _, _ = self._split(x)
         return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
 
@@ -341,7 +344,7 @@ class RodForm(StrainForm):
         return equal_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """W L(q)."""
+        """Weighted strain-rate matrix W L(q)."""
         _, v, s = self._places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
@@ -387,7 +390,7 @@ class RodForm(StrainForm):
         )
 
     def effort(self, x: Array) -> Array:
-        """z."""
+        """Efforts z of a state."""
         return np.asarray(self.efforts(x[None])[0])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
@@ -407,7 +410,7 @@ class RodForm(StrainForm):
 
     @property
     def _weight(self) -> Array:
-        """dH/dq: -m g on the centres of mass, shape (N, 4, 3)."""
+        """Gravity part of dH/dq, -m g on the centres of mass, shape (N, 4, 3)."""
         weight = np.zeros((self.sections.count, 4, 3))
         weight[:, 0] = -np.outer(self.sections.mass, self.gravity)
         return weight

@@ -91,5 +91,5 @@ class SoftForm(StrainForm):
 
     @property
     def weight(self) -> Array:
-        """Of the nodes, shape (d N,) [N]."""
+        """Weights of the nodes, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()

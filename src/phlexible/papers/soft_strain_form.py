@@ -69,11 +69,11 @@ class StrainFields(ABC):
 
     @abstractmethod
     def followers(self, s: Array) -> sparse.csr_array:
-        """How the states follow w E of all points: weights ds/dt = followers (w dE/dt), shape (s, 6 e q)."""
+        """Matrix F that gives the rates of the states, weights ds/dt = F (w dE/dt), shape (s, 6 e q)."""
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Stored [J]."""
+        """Stored energy of strain states [J]."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
@@ -89,12 +89,12 @@ class StrainFields(ABC):
 
     @cached_property
     def _volumes(self) -> Array:
-        """Of all points, shape (e q,)."""
+        """Volumes of all points, shape (e q,) [m^3]."""
         return self.group.weights.ravel()
 
     @cached_property
     def _shown(self) -> IntArray:
-        """Which numbers of E of all points are states."""
+        """Indices of the components of E of all points that are states."""
         return self._places(PLANE if self.group.is_sheet else range(6))
 
     def _places(self, numbers: "tuple[int, ...] | range") -> IntArray:
@@ -119,32 +119,32 @@ class StrainFields(ABC):
 
 
 class GreenLagrangeFields(StrainFields):
-    """E alone."""
+    """Strain states of E alone."""
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """E."""
+        """State block of the strains E."""
         return (StateBlock("strain", "1", len(self._shown)),)
 
     @property
     def weights(self) -> Array:
-        """Of each number of E."""
+        """Weight of each component of E."""
         return np.repeat(self._volumes, 6)[self._shown]
 
     def of(self, nodes: Array) -> Array:
-        """(C - 1)/2."""
+        """Green-Lagrange strains (C - 1)/2 of nodal positions."""
         return self._strain_of(metric(self.group, nodes))
 
     def followers(self, s: Array) -> sparse.csr_array:
-        """The unit matrix, or of a sheet some rows of it."""
+        """Identity matrix, or of a sheet some rows of it."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
-        """sum w W(C)."""
+        """Stored energy, sum of w W(C) [J]."""
         return float(self._volumes @ self.group.law.energy(self._metric(self._strain(s))))
 
     def effort(self, s: Array) -> Array:
-        """S."""
+        """Second Piola-Kirchhoff stresses S as efforts."""
         return self._numbers(self.group.law.stress(self._metric(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
@@ -170,7 +170,7 @@ class GreenLagrangeFields(StrainFields):
 
 @dataclass(frozen=True, eq=False)
 class PolyconvexFields(StrainFields):
-    """E, G = cof C and D = det C, of laws W = f(tr C) + g(tr G) + h(D), convex in (C, G, D) where f, g and h are.
+    """Strain states E, G = cof C and D = det C, for polyconvex laws f(tr C) + g(tr G) + h(D).
 
     Attributes:
         mean_volume: b (ln D)^2 of a law h = a ln D + b (ln D)^2 is taken at the mean of D over each element, which
@@ -181,25 +181,25 @@ class PolyconvexFields(StrainFields):
 
     @property
     def law(self) -> InvariantConstitution:
-        """Of the elements."""
+        """Constitutive law of the elements."""
         assert isinstance(self.group.law, InvariantConstitution)
         return self.group.law
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """E, G and D."""
+        """State blocks of E, G and D."""
         sizes = len(self._shown), len(self._shown_cofactor), *(sums.shape[0] for _, sums in self._volume_laws)
         names = ("strain", "cofactor", "determinant", "mean_determinant")
         return tuple(StateBlock(name, "1", size) for name, size in zip(names, sizes, strict=False))
 
     @property
     def weights(self) -> Array:
-        """Of each number."""
+        """Weight of each state component."""
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
     def of(self, nodes: Array) -> Array:
-        """Of C."""
+        """States E, G and D of nodal positions."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
         G = as_six(cofactor(C, C))
         D = self._sums @ (self._volumes * np.linalg.det(C)) / (self._sums @ self._volumes)
@@ -226,7 +226,7 @@ class PolyconvexFields(StrainFields):
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """The same with quotients."""
+        """Discrete efforts with difference quotients in place of derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._metric(E0)), trace(self._metric(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
@@ -236,7 +236,7 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """By the product rule."""
+        """Derivatives of the rates of the states by the product rule."""
         strain, G, D = self._split(s)
         C, law = self._metric(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
@@ -323,7 +323,10 @@ class PolyconvexFields(StrainFields):
 
 
 class SoftStrains(StrEnum):
-    """GREEN_LAGRANGE: E. POLYCONVEX: E, cof C and det C. MEAN_VOLUME: the mean of det C in each element too."""
+    """Choice of strain states of a soft body.
+
+    GREEN_LAGRANGE: E. POLYCONVEX: E, cof C and det C. MEAN_VOLUME: the mean of det C in each element too.
+    """
 
     GREEN_LAGRANGE = "green_lagrange"
     POLYCONVEX = "polyconvex"
@@ -332,7 +335,7 @@ class SoftStrains(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class SoftStrainForm(StrainForm):
-    """A soft body as ``E dx/dt = (J(x) - R(q)) z(x) + B u``, everything sparse (5.25)::
+    """Soft body as ``E dx/dt = (J(x) - R(q)) z(x) + B u`` with sparse matrices (5.25)::
 
         x = (q, v, s)    E = diag(I, M, W)    z = (-F, v, dW/ds)    R = diag(0, C(q), 0)
         J = [[0, I, 0], [-I, 0, -(T B)^T], [0, T B, 0]]    W ds/dt = T(s) B(q) v,  B = w dE/dq
@@ -403,7 +406,7 @@ class SoftStrainForm(StrainForm):
         return self._inputs
 
     def effort(self, x: Array) -> Array:
-        """z."""
+        """Efforts z of a state."""
         _, v, s = self._split(x)
         return np.concatenate([-self.whole.weight, v, self.fields.effort(s)])
 

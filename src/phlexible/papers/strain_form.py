@@ -1,4 +1,4 @@
-"""What port-Hamiltonian models of coordinates, velocities and strains have in common (docs/theory.md, 5)."""
+"""Common base of port-Hamiltonian models of coordinates, velocities and strains (docs/theory.md, 5)."""
 
 from abc import abstractmethod
 from functools import cached_property
@@ -28,7 +28,7 @@ class StrainForm(PortHamiltonianModel):
 
     @property
     def rest_state(self) -> Array:
-        """That of t = 0."""
+        """State at t = 0."""
         return self.initial_state
 
     @abstractmethod
@@ -71,27 +71,27 @@ class StrainForm(PortHamiltonianModel):
 
     @property
     def coordinates(self) -> IntArray:
-        """Those of q."""
+        """Indices of the coordinates q among the states."""
         return np.arange(self._counts[0])
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """E, constant."""
+        """Descriptor matrix E, constant."""
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """J(x)."""
+        """Structure matrix J of a state."""
         along, rates = self._kinematics(x), self._strain_rates(x)
         blocks = [[None, along, None], [-along.T, self._gyration(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity on the velocities, dashpots on their efforts."""
+        """Dissipation matrix R of a state: viscosity on the velocities, dashpots on their efforts."""
         still = sparse.csr_array((self._counts[0],) * 2)
         parts = [still, self._viscosity(x), sparse.diags_array(self._dashpots())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
-        """B: forces on the velocities, velocities into their multipliers."""
+        """Port matrix B of a state: forces on the velocities, velocities into their multipliers."""
         own = self._pushes(x)
         above, rows = self._counts[0], own.shape[0]
         rest = self.state_size - above - rows

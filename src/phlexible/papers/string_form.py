@@ -27,8 +27,10 @@ MULTIPLIERS = "multipliers"
 
 
 class Boundary(StrEnum):
-    """FORCE: u is the contact force, y the velocity (18), (20). VELOCITY: u is the velocity, y the
-    reaction, with multipliers. FIXED: a bearing that does not move; its entries are left out.
+    """Boundary condition of a string.
+
+    FORCE: u is the contact force, y the velocity (18), (20). VELOCITY: u is the velocity, y the reaction, with
+    multipliers. FIXED: a bearing that does not move; its entries are left out.
     """
 
     FORCE = "force"
@@ -38,7 +40,7 @@ class Boundary(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class StringForm(StrainForm):
-    """A string as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31), everything sparse::
+    """String as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31) with sparse matrices::
 
         x = (r, v, C)       E = diag(I, M_rho, M_S)     z = (dH/dr, v, S/2)
         J = [[0, I, 0], [-I, 0, -2 K(r)], [0, 2 K(r)^T, 0]]
@@ -134,7 +136,7 @@ class StringForm(StrainForm):
         return viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
 
     def _dashpots(self) -> Array:
-        """Those of branches."""
+        """Dissipation coefficients of the dashpots of branches."""
         found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
             found[place] = group.weights / (stiffness * time)
@@ -172,7 +174,7 @@ class StringForm(StrainForm):
         return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
 
     def storage(self, x: Array) -> float:
-        """H (26) [J]; C of the state counts, not that of its positions."""
+        """Stored energy H (26) [J], with C of the state and not that of its positions."""
         v = x[len(self._kept) : 2 * len(self._kept)]
         n = len(self._kept)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2

@@ -1,1 +1,1 @@
-"""Smaller linear models."""
+"""Model order reduction of linear models."""

@@ -55,7 +55,7 @@ def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int)
 
 
 def with_mixed_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
-    """The same with at most so many inputs, and outputs, for bases."""
+    """Mechanics with at most so many inputs, and outputs, which are random mixtures, for bases."""
     forces, rows = (mixed(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
     return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
 
@@ -192,7 +192,9 @@ class MotionAnswers(Answers):
         self._known: dict[float, ComplexArray] = {}
 
     def columns(self, omega: float) -> list[Array]:
-        """See ``Answers``; at rest static ones, also those to forces at the outputs."""
+        """Real columns of the responses at a frequency, see ``Answers``; at rest static ones, also to forces
+        at the outputs.
+        """
         try:
             found: ComplexArray | Array = (
                 harmonic_answers(self._mechanics, omega)
@@ -209,11 +211,11 @@ class MotionAnswers(Answers):
         return list(columns.T[:, :, None])
 
     def static_columns(self) -> list[Array]:
-        """See ``Answers``."""
+        """Static responses to the inputs, see ``Answers``."""
         return list(static_answers(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """See ``Answers``; against a model of all modes that are known and static answers."""
+        """Errors of a reduced model against one of all known modes and static responses, see ``Answers``."""
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 

@@ -1,4 +1,4 @@
-"""Krylov bases: answers of the full model at some frequencies, so that the reduced model has the same there."""
+"""Krylov bases from responses of the full model at some frequencies, where the reduced model agrees with it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ ROUND_OFF = 1e-13
 
 
 class Answers(ABC):
-    """Of a linear model.
+    """Responses of a linear model that span Krylov bases.
 
     Attributes:
         metric: of the energy, symmetric and positive semi-definite, shape (n, n).
@@ -53,7 +53,7 @@ class Answers(ABC):
 
     @abstractmethod
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Of the model reduced with a basis (n, k), relative to the response, at some frequencies."""
+        """Errors of the model reduced with a basis (n, k), relative to the response, at some frequencies."""
 
 
 def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:

@@ -1,4 +1,4 @@
-"""Which bases a model is reduced with, and how good the reduced model is."""
+"""Choice of the bases that a model is reduced with, and the quality of the reduced model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -204,7 +204,7 @@ def reduced_model(
 
 
 def _sets(model: ObservedPHDAE) -> str:
-    """What states come in."""
+    """Description of the sets that states come in, for messages."""
     if model.mechanics is None:
         return "pairs of velocity and stress"
     if model.mechanics.inner:

@@ -30,7 +30,7 @@ DRIFTING = 1e-6  # rates of the full model that are more than round-off
 
 @dataclass(frozen=True, eq=False)
 class NormalForm:
-    """The matrices, dense.
+    """Dense matrices of a model in normal form.
 
     Attributes:
         structure: J, shape (n, n), skew.
@@ -52,7 +52,7 @@ class NormalForm:
 
 
 def normal_form(model: ObservedPHDAE) -> NormalForm:
-    """The form of a model without constraints.
+    """Normal form of a model without constraints.
 
     Raises:
         ModelError: too many states for dense matrices, displacements as outputs, or an energy that is
@@ -104,7 +104,7 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
-    """That of the states that constraints leave free; inputs that prescribe velocities act by inertia."""
+    """Normal form of the states that constraints leave free; inputs that prescribe velocities act by inertia."""
     structure, dissipation = form.among_free(form.structure), form.among_free(form.dissipation)
     coupling = form.coupling
     velocities = None if coupling is None else np.arange(len(structure)) < len(coupling)

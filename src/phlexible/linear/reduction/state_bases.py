@@ -1,4 +1,6 @@
-"""Bases of states: of velocities and stresses in pairs, Krylov bases of any states, flexible parts (46)."""
+"""Bases for the reduction of states: pairs of velocities and stresses, Krylov bases of any states, flexible
+parts (46).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +87,7 @@ class StateBasis:
 
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """The reduced model; without multipliers if the model is proper."""
+    """Reduced model by Galerkin projection of states; without multipliers if the model is proper."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -111,7 +113,7 @@ def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """The same, refused where it has motions that drift.
+    """Reduced model by Galerkin projection, refused where it has motions that drift.
 
     Raises:
         ModelError: see ``refuse_drifting``.
@@ -139,7 +141,9 @@ def _kept_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, A
 
 
 def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> None:
-    """See ``refuse_drifting``; inputs are zero, also those that prescribe velocities."""
+    """Refuse a reduced model that drifts, see ``refuse_drifting``; all inputs are zero, also prescribed
+    velocities.
+    """
     moving, tied = dynamic_and_multipliers(small)
     ties = small.structure[moving][:, tied].toarray()
     free = linalg.null_space(ties.T) if ties.size else np.eye(V.shape[1])
@@ -256,7 +260,7 @@ def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) 
 
 
 def _beside(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
-    """How many of the rigid motions, states of energy 1/2, move no flexible state."""
+    """Number of rigid motions, states of energy 1/2, that move no flexible state."""
     if flexible is None or not rigid.shape[1]:
         return 0
     parts = rigid[flexible]
@@ -279,7 +283,7 @@ class StateAnswers(Answers):
     """States x, multipliers at zero, of unit inputs ``exp(i w t)``."""
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """See the class.
+        """Set up the responses of a model.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -299,7 +303,7 @@ class StateAnswers(Answers):
         self._parts = [kinds == StateKind.VELOCITY, kinds == StateKind.STRESS] if known else [kinds == kinds]
 
     def columns(self, omega: float) -> list[Array]:
-        """See ``Answers``.
+        """Real columns of the responses at a frequency, see ``Answers``.
 
         Where velocities are not told from stresses, the other part of the answer is the partner. At rest the
         velocities that belong to the stresses are the displacements.
@@ -308,7 +312,9 @@ class StateAnswers(Answers):
         return self._pairs(answers, self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers)
 
     def static_columns(self) -> list[Array]:
-        """See ``Answers``; what forces do not move, or motions do not strain, has a partner in the next moment."""
+        """Static responses to the inputs, see ``Answers``, with partners from the next moment where a part
+        vanishes.
+        """
         answers = self._at_rest(self._model.port_map.toarray())
         following, sizes = self._at_rest(self._model.descriptor @ answers), self._sizes(answers)
         if len(self._parts) == 1:
@@ -352,7 +358,7 @@ class StateAnswers(Answers):
         ]
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """See ``Answers``."""
+        """Errors of a reduced model, see ``Answers``."""
         small = StateAnswers(state_galerkin(self._model, StateBasis(basis, "krylov")))
         return np.array([greatest_error(small.outputs(omega), self.outputs(omega)) for omega in grid])
 
@@ -369,7 +375,7 @@ class StateAnswers(Answers):
         return self._known[omega]
 
     def outputs(self, omega: float) -> ComplexArray:
-        """Of the dynamic states, shape (outputs, inputs)."""
+        """Outputs of the dynamic states, shape (outputs, inputs)."""
         return np.asarray(self._model.output_matrix @ self.at(omega))
 
     def _solved(self, omega: float, right: ComplexArray) -> ComplexArray:
@@ -398,11 +404,15 @@ STATE_ROUND_OFF = 1e-10
 
 
 class ReductionMethod(StrEnum):
-    """MODAL: the lowest modes that inputs and outputs see. CRAIG_BAMPTON: static answers to forces at inputs
-    and outputs, and modes with these held. KRYLOV: answers at chosen frequencies (moment matching).
-    BALANCED: the states that are reached and seen best. IRKA: frequencies that are optimal in the H2 norm.
+    """Method of model order reduction.
 
-    Modal and Craig-Bampton bases need velocities and stresses told apart (by mechanical form, units or ports),
+    MODAL: the lowest modes that inputs and outputs see. CRAIG_BAMPTON: static responses to forces at inputs and
+        outputs,
+    and modes with these fixed. KRYLOV: responses at chosen frequencies (moment matching). BALANCED: the states that
+    are
+    reached and seen best. IRKA: frequencies that are optimal in the H2 norm.
+
+    Modal and Craig-Bampton bases need velocities distinguished from stresses (by mechanical form, units or ports),
     balanced ones damping in every mode; the others E, J, R, B and Q only.
     """
 
@@ -482,7 +492,7 @@ def state_basis(
 def motion_basis(
     method: ReductionMethod, frequencies: Sequence[float] | None, static_correction: bool
 ) -> Callable[[LinearMechanics, int], Array]:
-    """What finds so many motions of a mechanical model."""
+    """Function that finds a basis of motions of a mechanical model."""
     match method:
         case ReductionMethod.MODAL:
             return partial(modal_basis, static_correction=static_correction)
@@ -493,7 +503,7 @@ def motion_basis(
 
 
 def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
-    """How many of the states that stay as they are, and that inputs reach, have no velocity."""
+    """Number of rigid states that inputs reach and that have no velocity."""
     if form.velocities is None:
         return 0
     sizes = linalg.svdvals((form.free @ normal.rigid)[: form.velocities]) if normal.rigid.size else np.zeros(0)
@@ -522,7 +532,7 @@ RIGID = 1e-7  # share of the root of the energy that is flexible
 
 
 def rigid_states(model: ObservedPHDAE) -> IntArray:
-    """Where the states are that J and R couple to multipliers only.
+    """Indices of the states that J and R couple to multipliers only.
 
     Raises:
         ModelError: a model in other variables than velocities and stresses.
