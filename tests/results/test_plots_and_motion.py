@@ -33,7 +33,7 @@ def test_energy_plot_shows_what_is_not_zero(tmp_path):
     assert lower.get_ylabel() == "|error| [J]"
     assert size_of(tmp_path / "energy.png") == (1120, 840)
     labels = [line.get_label().split(" (")[0] for line in sample().plot_energy().axes[0].lines]
-    assert labels == ["total", "kinetic", "strain", "spring", "gravity", "supplied", "dissipated"]
+    assert labels == ["total", "kinetic", "strain", "gravity", "spring", "supplied", "dissipated"]
 
 
 def test_a_ledger_that_closes_exactly_is_drawn_too(tmp_path):
