@@ -61,7 +61,9 @@ def test_drives_and_forces_of_functions_with_and_without_names():
 def test_a_function_that_holds_a_lock_is_named():
     lock = threading.Lock()
     model = drive_of(lambda t: 0.3 * t if lock else t, (0.0, 0.0, 0.0))
-    with pytest.raises(ph.ModelError, match=r"function of TimePath .*cannot be sent.*hold numbers and arrays only"):
+    with pytest.raises(
+        ph.ModelError, match=r"function of TimePath .*cannot be sent.*only contain numbers and arrays"
+    ):
         pickle.dumps(model)
 
 

@@ -37,7 +37,7 @@ BESIDE = 4  # modes beside those that are wanted
 SAME = 1e-15  # of the greatest square of a frequency: round-off
 ROUND_OFF = 1e-13  # of the same: of forces without potential
 DEPENDENT = 1e-10
-ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
+ROUNDS, SETTLED, NEAR, EPSILON, TINY = 12, 1e-7, 1e-3, 2.2e-16, 1e-300
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
@@ -81,28 +81,27 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
     found = (undamped_modes(each, count + BESIDE) for each in (mechanics, replace(mechanics, stiffness=quick)))
     basis = np.hstack([each.shapes for each in found])
     scale, before = natural_scale(mechanics.mass), np.zeros(0, dtype=np.complex128)
-    for _ in range(ROUNDS):
+    for round_ in range(ROUNDS):
         basis = _orthonormal(_orthonormal(basis, mechanics.mass), mechanics.mass)
         squares, turned = linalg.eigh(basis.T @ (mechanics.stiffness @ basis))
         level = SAME * len(squares) * np.abs(squares).max(initial=0.0)
         basis, squares = basis @ turned, np.where(np.abs(squares) <= level, 0.0, squares)
         modes = _split_modes(mechanics, basis, squares, count)
         values = modes.eigenvalues
-        if len(before) == len(values) and (np.abs(values - before) <= SETTLED * np.abs(values)).all():
+        limits = SETTLED * np.abs(values)
+        if round_ == ROUNDS - 1:  # round-off of slow modes
+            limits += EPSILON * np.abs(squares).max(initial=0.0) / np.maximum(np.abs(values), TINY)
+        if len(before) == len(values) and (np.abs(values - before) <= limits).all():
             return replace(modes, relaxations=None)
         before, missed = values, []
         for s, x in zip(values, modes.shapes.T, strict=True):
             if s != 0:
-                beside = SaddlePoint(
-                    _dynamic(mechanics, (1 + NEAR) * complex(s)), mechanics.constraint_matrix, scale=scale
-                )
+                near = _dynamic(mechanics, (1 + NEAR) * complex(s))
+                beside = SaddlePoint(near, mechanics.constraint_matrix, scale=scale)
                 answer = beside.solve((_dynamic(mechanics, complex(s)) @ x)[:, None])[0][:, 0]
                 missed += [answer.real, answer.imag]
         basis = np.hstack([basis, *(each[:, None] for each in missed)])
-    raise ModelError(
-        f"the modes of a model that creeps were not found in {ROUNDS} rounds; ask for another number of them, or"
-        " reduce the model first"
-    )
+    raise ModelError(f"modes with creep: no convergence in {ROUNDS} rounds; change count or reduce the model")
 
 
 def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
