@@ -316,11 +316,10 @@ class LinearMechanics:
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
     """The matrices, without inputs and outputs, and which forces they leave out."""
     state = point.state
-    motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
+    motion = _motions(system, state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
-    spins = [
-        state.velocity[system.layout.place(index)][system.dimension :] for index in range(system.layout.frames)
-    ]
+    places = [system.layout.place(index) for index in range(system.layout.frames)]
+    spins = [state.velocity[place][system.dimension :] for place in places]
     turning = [index for index, spin in enumerate(spins) if spin.any()]
     centred = centred_motions(system, state, turning)
     mass, velocity, damping, stiffness = (
@@ -336,13 +335,17 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     touching = [point.pair_tangents, point.bristle_tangents]
     resisting, wandering, losing = (sparse.csr_array(sum(each)) for each in zip(*touching, strict=True))
     held = sum((_symmetric(law.stiffness) for law in laws), resisting - forces)
-    levers, rates = _rate_forces(system, state)
+    rates = _rate_rows(system, state, motion, laws)
+    levers = sparse.hstack([damper_rows(system, state).T, *(law.levers for law in laws)])
+    levers = sparse.csr_array(motion.T @ levers)
     stiffness, slowed = sparse.csr_array(stiffness + motion.T @ held @ motion), levers @ rates
     if turning:
         time = TURN / max(float(np.abs(spin).max(initial=0.0)) for spin in spins)
         ends = [displaced(system, state, each * state.velocity) for each in (time, -time)]
-        turned = _rate_forces(system, ends[0])[1] - _rate_forces(system, ends[1])[1]
-        stiffness = sparse.csr_array(stiffness + levers @ turned / (2 * time))
+        later, before = (
+            _rate_rows(system, end, _motions(system, end), linear_laws(system, end)[0]) for end in ends
+        )
+        stiffness = sparse.csr_array(stiffness + levers @ (later - before) / (2 * time))
     damping = sparse.csr_array(damping + motion.T @ losing @ motion + _symmetric(slowed))
     gyroscopic = (motion.T @ _symmetric(law.damping, -1.0) @ motion for law in laws)
     velocity = sparse.csr_array(sum(gyroscopic, velocity))
@@ -371,16 +374,17 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     return mechanics, tuple(left_out)
 
 
-def _rate_forces(system: System, state: State) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """L and B of the forces -L B dx/dt that dampers and functions of the state exert on small motions x.
+def _motions(system: System, state: State) -> sparse.csr_array:
+    """Velocities in world axes of velocities about centres of mass, shape (velocities,) * 2."""
+    return sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
+
+
+def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
+    """B of the forces -L B dx/dt that dampers and functions of the state exert on small motions x.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """
-    motion, laws = world_motions(system, state) @ centred_motions(system, state), linear_laws(system, state)[0]
-    dampers = damper_rows(system, state)
-    levers = sparse.hstack([dampers.T, *(law.levers for law in laws)])
-    rows = sparse.vstack([dampers, *(law.rate_rows for law in laws)])
-    return sparse.csr_array(motion.T @ levers), sparse.csr_array(rows @ motion)
+    return sparse.csr_array(sparse.vstack([damper_rows(system, state), *(law.rate_rows for law in laws)]) @ motion)
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
