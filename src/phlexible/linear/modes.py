@@ -37,7 +37,7 @@ BESIDE = 4  # modes beside those that are wanted
 SAME = 1e-15  # of the greatest square of a frequency: round-off
 ROUND_OFF = 1e-13  # of the same: of forces without potential
 DEPENDENT = 1e-10
-ROUNDS, SETTLED, NEAR, EPSILON, TINY = 12, 1e-7, 1e-3, 2.2e-16, 1e-300
+ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
@@ -90,7 +90,7 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
         values = modes.eigenvalues
         limits = SETTLED * np.abs(values)
         if round_ == ROUNDS - 1:  # round-off of slow modes
-            limits += EPSILON * np.abs(squares).max(initial=0.0) / np.maximum(np.abs(values), TINY)
+            limits += np.finfo(float).eps * np.abs(squares).max(initial=0.0) / np.maximum(np.abs(values), 1e-300)
         if len(before) == len(values) and (np.abs(values - before) <= limits).all():
             return replace(modes, relaxations=None)
         before, missed = values, []

@@ -25,7 +25,7 @@ from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 NEXT, AFTER = (1, 2, 0), (2, 0, 1)
 """The cyclic order of three axes."""
 WIDTH, SPEEDS, STRAINS = 12, 6, 6
-"""Of a section: coordinates (c, d_x, d_y, d_z) and velocities (v, w); of a point: Gamma and K."""
+"""Numbers of a section: coordinates (c, d_x, d_y, d_z), velocities (v, w); of a point: strains Gamma and K."""
 
 
 @dataclass(frozen=True, eq=False)

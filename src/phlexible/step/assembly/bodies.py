@@ -80,7 +80,7 @@ class Band:
 
 @dataclass(frozen=True, eq=False)
 class BlockPlaces:
-    """Where the block of a frame has its parts, see ``step/kernels/solver/elimination.py``.
+    """Offsets of the parts of the block of a frame, see ``step/kernels/segments.py``.
 
     Attributes:
         strides: from row to row of corner, side and bottom.

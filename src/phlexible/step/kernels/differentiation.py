@@ -216,7 +216,7 @@ def _evaluate(
 
 step_equations = entry_point_for(IntegerRow, "step_equations", _evaluate)
 step_derivatives = entry_point_for(DualHeader, "step_derivatives", _evaluate)
-"""The same in dual numbers, of stored instants in dual numbers."""
+"""``step_equations`` in dual numbers, of stored instants in dual numbers."""
 
 
 @compiled

@@ -632,7 +632,7 @@ def balance_frame(t: Tables, b: int, h: float) -> None:
 
 
 KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
-"""Of ``frame_energies``: the first two at the start and at the end of the step, one after the other."""
+"""Indices into ``frame_energies``; kinetic and strain energy have two numbers, at start and end of a step."""
 
 
 @compiled
