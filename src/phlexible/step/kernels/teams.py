@@ -54,14 +54,14 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
 
 
 @compiled_apart
-def put_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
+def write_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Copy numbers into a lane."""
     for k in range(count):
         target[TEAM_LANES * k + lane] = source[k]
 
 
 @compiled_apart
-def take_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
+def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Copy numbers of a lane."""
     for k in range(count):
         target[k] = source[TEAM_LANES * k + lane]
@@ -82,9 +82,9 @@ def start_teams(t: Tables) -> None:
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
             f = frame_of(t, g, lane)
-            put_lane(t.velocity + t.velocities_begin[f], single_numbers(own.velocity + v), lane, n)
-            put_lane(t.xi0 + t.coordinates_begin[f], single_numbers(own.xi0 + c), lane, t.coordinates_count[b])
-            put_lane(single_numbers(t.rotation + f), single_numbers(own.rotation + b), lane, 9)
+            write_lane(t.velocity + t.velocities_begin[f], single_numbers(own.velocity + v), lane, n)
+            write_lane(t.xi0 + t.coordinates_begin[f], single_numbers(own.xi0 + c), lane, t.coordinates_count[b])
+            write_lane(single_numbers(t.rotation + f), single_numbers(own.rotation + b), lane, 9)
         unpack_velocity(own, b, own.velocity, own.linear0, own.spin0, own.rate0)
         own.xi1[c] = 1.0
         begin_frame(own, b)
@@ -98,18 +98,18 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
             first = t.velocities_begin[frame_of(t, g, lane)]
-            put_lane(t.velocity1 + first, single_numbers(own.velocity1 + v), lane, n)
+            write_lane(t.velocity1 + first, single_numbers(own.velocity1 + v), lane, n)
         unpack_velocity(own, b, own.velocity1, own.linear1, own.spin1, own.rate1)
         move_frame(own, b, h, damping)
         balance_frame(own, b, h)
         rows = single_numbers(own.residual + (v + d))
         for lane in range(TEAM_LANES):
             f = frame_of(t, g, lane)
-            take_lane(single_numbers(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
-            take_lane(single_numbers(own.half_turn + b), single_numbers(t.half_turn + f), lane, 3)
-            take_lane(single_numbers(own.rotation1 + b), single_numbers(t.rotation1 + f), lane, 9)
-            take_lane(single_numbers(own.inverse_mean + b), single_numbers(t.inverse_mean + f), lane, 9)
-            take_lane(rows, t.residual + (t.velocities_begin[f] + d), lane, n - d)
+            read_lane(single_numbers(own.xi1 + c), t.xi1 + t.coordinates_begin[f], lane, t.coordinates_count[b])
+            read_lane(single_numbers(own.half_turn + b), single_numbers(t.half_turn + f), lane, 3)
+            read_lane(single_numbers(own.rotation1 + b), single_numbers(t.rotation1 + f), lane, 9)
+            read_lane(single_numbers(own.inverse_mean + b), single_numbers(t.inverse_mean + f), lane, 9)
+            read_lane(rows, t.residual + (t.velocities_begin[f] + d), lane, n - d)
 
 
 @exported
@@ -119,7 +119,7 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         block = single_numbers(own.blocks + t.node_diagonal[b])
         for lane in range(TEAM_LANES):
-            put_lane(t.blocks + t.node_diagonal[frame_of(t, g, lane)], block, lane, size * size)
+            write_lane(t.blocks + t.node_diagonal[frame_of(t, g, lane)], block, lane, size * size)
         inertia_tangent(own, b, h, 1.0)
         elastic_tangent(own, b, h, damping)
 
@@ -140,19 +140,19 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
             k, size = later(t, g, 0, i), n * t.neighbour_size[later(t, g, 0, i)]
             for lane in range(TEAM_LANES):
                 place = later(t, g, lane, i)
-                put_lane(t.blocks + t.upper[place], single_numbers(own.blocks + t.upper[k]), lane, size)
-                put_lane(t.blocks + t.lower[place], single_numbers(own.blocks + t.lower[k]), lane, size)
+                write_lane(t.blocks + t.upper[place], single_numbers(own.blocks + t.upper[k]), lane, size)
+                write_lane(t.blocks + t.lower[place], single_numbers(own.blocks + t.lower[k]), lane, size)
         if any_of(not factor_visit(own, first)):
             return True
         for i in range(count):
             for j in range(count):
-                _add_product(t, own, g, i, j, relaxation)
+                _add_product(t, own, g, i, j, relaxation > 0.0 and i == j)
     return False
 
 
 @compiled
-def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, relaxation: float) -> None:
-    """Add what the bodies of team g change in the blocks (neighbour i, neighbour j)."""
+def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, measures: bool) -> None:
+    """Add what the bodies of team g change in the blocks (neighbour i, neighbour j), measured or not."""
     product, n = own.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
     lower, upper = own.blocks + t.lower[later(t, g, 0, i)], own.blocks + t.upper[later(t, g, 0, j)]
@@ -161,32 +161,30 @@ def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, relaxation: flo
     for lane in range(t.team_count[g]):
         visit = visit_of(t, g, lane)
         place = t.targets_begin[visit] + i * t.neighbours_count[visit] + j
-        measure(t, visit, i, j, relaxation, 1.0)
+        if measures:
+            measure(t, visit, i, 1.0)
         for r in range(rows):
             row = t.blocks + (t.target[place] + r * t.target_stride[place])
             add_lane(single_numbers(product + r * columns), row, lane, columns)
-        measure(t, visit, i, j, relaxation, -1.0)
+        if measures:
+            measure(t, visit, i, -1.0)
 
 
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
     """Solve for the rows of the teams in b and subtract what they change; as it ``returns``, find these rows."""
     for g in range(formed_teams(t)):
-        own, first, y = (
-            tables_of_teams(t.team[0]),
-            visit_of(t, g, 0),
-            single_numbers(tables_of_teams(t.team[0]).scratch),
-        )
-        n, x = t.visit_size[first], own.update + t.visit_row[first]
+        own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
+        n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_numbers(own.scratch)
         if not returns:
             for lane in range(TEAM_LANES):
-                put_lane(b + t.visit_row[visit_of(t, g, lane)], single_numbers(x), lane, n)
+                write_lane(b + t.visit_row[visit_of(t, g, lane)], single_numbers(x), lane, n)
             solve_own(own, first, x, 1)
         for i in range(t.neighbours_count[first]):
             k, size = later(t, g, 0, i), t.neighbour_size[later(t, g, 0, i)]
             fill(own.scratch, size, 0.0)
             for lane in range(TEAM_LANES if returns else 0):
-                put_lane(b + t.neighbour_row[later(t, g, lane, i)], y, lane, size)
+                write_lane(b + t.neighbour_row[later(t, g, lane, i)], y, lane, size)
             if returns:
                 subtract_product(own.blocks + t.upper[k], n, size, own.scratch, 1, x, 1)
                 continue
@@ -194,7 +192,7 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
             for lane in range(t.team_count[g]):
                 add_lane(y, b + t.neighbour_row[later(t, g, lane, i)], lane, size)
         for lane in range(t.team_count[g] if returns else 0):
-            take_lane(single_numbers(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
+            read_lane(single_numbers(x), b + t.visit_row[visit_of(t, g, lane)], lane, n)
 
 
 @exported

@@ -77,12 +77,14 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
         for j in range(begin, end):
             columns = t.neighbour_size[j]
             own, stride = t.blocks + t.target[target], t.target_stride[target]
-            measure(t, index, i - begin, j - begin, relaxation, 1.0)
+            if relaxation > 0.0 and i == j:
+                measure(t, index, i - begin, 1.0)
             if is_together:
                 add_block(t.product + column, width, own, stride, rows, columns)
             else:
                 subtract_product(lower, rows, n, t.blocks + t.upper[j], columns, own, stride)
-            measure(t, index, i - begin, j - begin, relaxation, -1.0)
+            if relaxation > 0.0 and i == j:
+                measure(t, index, i - begin, -1.0)
             column += columns
             target += 1
 
@@ -97,10 +99,10 @@ def later_rows(t: Tables, begin: int, end: int) -> int:
 
 
 @compiled
-def measure(t: Tables, index: int, i: int, j: int, relaxation: float, sign: float) -> None:
-    """Add what stands on the diagonal of a visit's later node i = j to the scale of its rows, if relaxed."""
+def measure(t: Tables, index: int, i: int, sign: float) -> None:
+    """Add the diagonal of the block of later node i of a visit, if it has constraints, to the scale of its rows."""
     place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
-    if relaxation > 0.0 and i == j and t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
+    if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
         block, begin = t.blocks + t.target[target], t.neighbour_row[place]
         for r in range(t.neighbour_size[place]):

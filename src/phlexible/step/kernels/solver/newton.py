@@ -54,7 +54,7 @@ def move(t: Tables, length: float, those: Truth) -> None:
 
 
 @compiled
-def next_multiplier_update(t: Tables) -> float:
+def next_multiplier_update(t: Tables, make_friction: bool) -> float:
     """Relative change of the multipliers after the trial update, if it falls as from the last to the trial.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
@@ -66,7 +66,7 @@ def next_multiplier_update(t: Tables) -> float:
             last = max(last, abs(t.update[place + r]))
             trial = max(trial, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
-    if multipliers_make_friction(t):  # by as much as kept factors miss
+    if make_friction:  # which follows them by as much as kept factors miss
         return where(largest > 0.0, KEEP_JACOBIAN * trial / largest, 0.0)
     return where(last * largest > 0.0, trial * trial / (last * largest), 0.0)
 
@@ -185,7 +185,7 @@ def solve_step(
     predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
     active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
-    status, taken = where(those, NOT_CONVERGED, CONVERGED), 0.0
+    status, taken, make_friction = where(those, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
     while iterations < MAXIMAL_ITERATIONS:
         wants = wants & active
@@ -228,7 +228,7 @@ def solve_step(
         if relaxation != 0.0:
             is_closed = constraints_close(t)
             going, is_whole = going & is_closed, is_whole & is_closed
-        follows = (taken <= 1.0) & multipliers_make_friction(t)  # the first update brings multipliers to their size
+        follows = (taken <= 1.0) & make_friction  # the first update brings multipliers to their size
         done = going & (not follows) & ((size <= TOLERANCE * scale) | (trial < enough * scale))
         rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
         # The next update would be rate * trial, once the updates are small; what iterated pairs leave of it.
@@ -239,7 +239,7 @@ def solve_step(
                 left = where(fresh & (size <= SQUARE_IS_NOTHING * scale), 0.0, left)
         last = is_whole & (not done) & (size <= SMALL * scale) & (left <= goal)
         if any_of(last):
-            last = last & (next_multiplier_update(t) <= MULTIPLIER_TOLERANCE)
+            last = last & (next_multiplier_update(t, make_friction) <= MULTIPLIER_TOLERANCE)
             if any_of(last):
                 save(t)
                 move(t, where(last, 1.0, 0.0), last)
