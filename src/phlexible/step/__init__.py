@@ -1,1 +1,1 @@
-"""The conserving step: tables, compilation, kernels, assembly, time integration."""
+"""Package of the conserving step: its tables, compilation, kernels, assembly and time integration."""

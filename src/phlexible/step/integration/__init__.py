@@ -1,1 +1,1 @@
-"""Runs: steps, controllers, events, storage."""
+"""Time integration of mechanisms: single steps, runs, controllers, events, and the recording of results."""

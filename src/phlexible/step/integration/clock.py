@@ -25,7 +25,7 @@ def breakpoints_of(mechanism: Mechanism) -> list[float]:
 
 @dataclass(frozen=True)
 class Clock:
-    """Steps 0 .. count - 1 from ``start`` on; step k begins at ``instant(k)``.
+    """Instants of a run: steps 0 .. count - 1 from ``start`` on, of which step k begins at ``instant(k)``.
 
     Attributes:
         start: [s].
@@ -60,7 +60,8 @@ class Clock:
         return self.start + self.full * self.step + self.remainder
 
     def instants(self, first: int, count: int, parts: int = 1) -> Array:
-        """Starts of ``count`` full steps from ``first`` on, each in equal parts, and the end of the last [s].
+        """Starts of ``count`` full steps from ``first`` on, with those of equal parts of each, and the end of the
+        last [s].
 
         Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
         """
@@ -75,20 +76,20 @@ class Clock:
         return k < self.full and k not in self.breakpoints
 
     def regular_run(self, first: int, longest: int) -> int:
-        """How many regular steps follow from step ``first`` on, at most ``longest``."""
+        """Number of regular steps that follow from step ``first`` on without interruption, at most ``longest``."""
         stop = min(self.full, first + longest)
         if self.breakpoints:
             stop = min([stop, *(k for k in self.breakpoints if k >= first)])
         return max(0, stop - first)
 
     def pieces(self, k: int) -> list[tuple[float, float]]:
-        """Step k cut at its breakpoints, as pairs (start, end) [s]."""
+        """Intervals between the start, the breakpoints and the end of step k, as pairs (start, end) [s]."""
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
         return list(pairwise(cuts))
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """The clock of a run of a duration from ``start`` on, of which ``first`` steps are done.
+    """Return the clock of a run that lasts for a duration from ``start`` on [s], of which ``first`` steps are done.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -108,12 +109,13 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
 
 
 def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """The clock of a run from ``start`` on whose end is not known."""
+    """Return the clock of a run from ``start`` on [s] that ends only when its caller stops it."""
     return Clock(start, step, ENDLESS, 0.0, _inside_steps(start, step, breakpoints))
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Breakpoints that are no instants of the grid, by the number of the step."""
+    """Breakpoints that do not coincide with instants of the grid [s], by the number of the step that they lie
+    in."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
@@ -128,7 +130,7 @@ def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> di
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """All that a run needs to go on with the same digits as if it had not stopped.
+    """State and step sizes of a run at one instant, from which it continues with the same digits as without a stop.
 
     Attributes:
         time: [s].
@@ -171,7 +173,7 @@ class Checkpoint:
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """The clock of a run that goes on up to ``duration``, counted from t = 0 [s].
+    """Return the clock of a run that continues from a checkpoint up to ``duration``, counted from t = 0 [s].
 
     On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
     left of a run that was killed between its last step and its end.
@@ -186,7 +188,7 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Whether the clock goes on with the steps that the run took up to the checkpoint."""
+    """Whether the clock continues the grid of steps that the run used up to the checkpoint."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

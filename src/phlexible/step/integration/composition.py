@@ -27,7 +27,8 @@ taken in two halves: alone it turns round the part of the velocities along the j
 
 
 def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array, Array]:
-    """Ends of all substeps, shape (steps substeps + 1,), and their middles, shape (steps substeps,) [s]."""
+    """Return the ends of all substeps, shape (steps substeps + 1,), and their middles, shape (steps substeps,)
+    [s]."""
     if len(substeps) == 1:
         return instants, instants[:-1] + step * 0.5
     ends = np.cumsum([0.0, *substeps])
@@ -43,7 +44,7 @@ def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array,
 
 
 def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
-    """Refuses higher orders where a step backwards in time, which it contains, would feed energy in.
+    """Refuse losses and controllers in methods of order above 2, whose negative substeps would feed energy in.
 
     Raises:
         ModelError: names what loses energy, or the controller.

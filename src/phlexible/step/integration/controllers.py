@@ -1,4 +1,4 @@
-"""Controllers in a run: what they measure, when they are asked, and the laws of users in compiled steps."""
+"""Controllers in a run: their measurements and samples, and user laws that the compiled steps call."""
 
 import signal
 import threading
@@ -32,14 +32,14 @@ Read = Callable[[], RecordedRun]
 
 
 class SampledController:
-    """One controller with what it remembers from sample to sample.
+    """One controller with sampling, delay or linear states, and the numbers that it stores from sample to sample.
 
     Args:
         value: the controller.
-        begin: of what compiled code measures for it.
+        begin: index of its first number in the array of measurements of all controllers.
 
     Attributes:
-        size: of the numbers that it remembers.
+        size: count of the numbers that it stores.
     """
 
     def __init__(self, value: ControlledValue, begin: int) -> None:
@@ -53,7 +53,7 @@ class SampledController:
         self.put(np.zeros(self.size))
 
     def put(self, memory: Array) -> None:
-        """Where it remembers, shape (size,); forgets all."""
+        """Set the array in which the controller stores its numbers, shape (size,), and clear it."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
@@ -63,12 +63,12 @@ class SampledController:
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
     def __call__(self, time: float, numbers: Array, read: Read) -> Array:
-        """The values that act from a time on, shape (size,); asks the controller where a sample is due.
+        """Return the values that act from a time on, shape (size,), and take a sample if one is due.
 
         Args:
             time: [s].
-            numbers: what compiled code measured for all controllers.
-            read: gives the whole state as a run of one instant.
+            numbers: measurements of all controllers by compiled code, shape (measured numbers,).
+            read: returns the whole state as a run of one instant.
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -84,7 +84,7 @@ class SampledController:
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
-        """The values that act from a time on, shape (size,), with what is measured where a sample is due.
+        """Return the values that act from a time on, shape (size,); ``measured`` is called only if a sample is due.
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -116,7 +116,10 @@ class SampledController:
         self._values[-1] = checked_values(self.value, answer, time)
 
     def _move(self, duration: float) -> tuple[Array, Array]:
-        """Of the state of a linear law, over times that differ by round-off the same."""
+        """Matrices A and B that advance the states of the linear law over a duration [s], cached.
+
+        Durations that differ by round-off give the same matrices.
+        """
         law = self.value.feedback.law
         assert law is not None, "asked for of linear laws"
         duration = float(f"{duration:.12g}")
@@ -146,7 +149,7 @@ class SampledController:
 def asked(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """What a controller returns at a time [s].
+    """Call a controller with its measurements at a time [s] and return what it returns, unchecked.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -160,7 +163,7 @@ def asked(
 
 
 def checked_values(value: ControlledValue, answer: object, time: float) -> Array:
-    """What a controller returned, as numbers, shape (size,).
+    """Return the values of a controller as an array of finite numbers, shape (size,).
 
     Raises:
         ParameterError: anything else than as many finite numbers, or forces out of the plane of a planar model.
@@ -182,14 +185,14 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
 
 
 class Controllers:
-    """Evaluates controllers at the state of an assembly, whose places and rates the kernels have written.
+    """Evaluates controllers at the state of an assembly, whose positions and rates the kernels have written.
 
     Args:
         assembly: what moves.
 
     Attributes:
         angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
-        memory: what controllers remember that are sampled or have states, shape (numbers,).
+        memory: stored numbers of the controllers with samples or states, shape (numbers,).
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -254,7 +257,7 @@ class Controllers:
         return bool(self._controlled)
 
     def moving_rates(self, times: Array) -> Array:
-        """Of the vectors of moving frames at many times, shape (times, vectors of moving frames, 3)."""
+        """Rates of the points and directions of moving frames, shape (times, vectors of moving frames, 3)."""
         result = np.zeros((len(times), len(self._moving), 3))
         for column, (_, vector) in enumerate(self._moving):
             frame = self._assembly.system.moving_frames[vector.frame]
@@ -266,7 +269,7 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, held: Array, read: Callable[[], RecordedStates]) -> None:
-        """Ask the controllers at a time, and write what they return.
+        """Evaluate the controllers at a time, and write the load values that they return into ``held``.
 
         Args:
             time: [s].
@@ -301,13 +304,14 @@ class Controllers:
 
     @property
     def measured_vectors(self) -> IntArray:
-        """Numbers of the vectors that are measured."""
+        """Sorted indices of the vectors that controllers measure, each once, shape (vectors,)."""
         items, parts = self._tables[0], self._tables[4]
         return np.unique(np.concatenate([parts, items[items[:, 0] == POINT, 1]]))
 
     @property
     def law_directions(self) -> Array:
-        """What one of each value of the laws is as load values, shape (values, load values)."""
+        """Load values for a unit value of each component of the laws of the state, shape (components, load
+        values)."""
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):
@@ -315,12 +319,17 @@ class Controllers:
         return found
 
     def law_arms(self, reach: float) -> Array:
-        """Of each value of the laws 1, or the reach [m] where it is longer and the value may be a torque."""
+        """Length that makes each value of the laws a force, shape (values,): 1, or for scalars the reach [m] if it
+        is longer.
+
+        A scalar may be a torque.
+        """
         sizes = [each.size for each, *_ in self._laws]
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
     def by_law(self, counts: IntArray) -> dict[str, int]:
-        """The greatest count of the values of each law that has any, by its name; counts of shape (values,)."""
+        """The largest count of each law that has any, by its name; counts are those of all its values, shape
+        (values,)."""
         place, found = 0, dict[str, int]()
         for each, *_ in self._laws:
             if most := int(counts[place : place + each.size].max()):
@@ -329,17 +338,18 @@ class Controllers:
         return found
 
     def places_in_step(self) -> tuple[Array, Array]:
-        """Of all vectors at the start of the step that the kernels have taken, and their changes, (vectors, 3)."""
+        """Return copies of all vectors at the start of the last step and of their changes in it, shape (vectors, 3)
+        each."""
         start, change = self._memory
         return start.copy(), change.copy()
 
     def laws_in_step(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """What laws of the state give at the mean state of a step, shape (values,).
+        """Values of the laws of the state at the mean state of a step, shape (values,).
 
         Args:
-            time: of the middle of the step [s].
+            time: middle of the step [s].
             h: its length [s].
-            start, change: of the places of all vectors.
+            start, change: all vectors at its start, and their changes in it, shape (vectors, 3).
         """
         self._measure(start + 0.5 * change, change / h, self.angles.copy())
         rates = self._numbers[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
@@ -347,14 +357,15 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def put_laws(self, found: Array, values: Array) -> None:
-        """Values of the laws into rows of load values, shape (rows, load values)."""
+        """Write values of the laws, shape (law values,), into rows of load values, shape (rows, load values)."""
         place = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = found[place : place + each.size]
             place += each.size
 
     def obeyed(self, time: float, values: Array) -> Array:
-        """Load values with those of the laws at the instant whose places and rates the kernels have written."""
+        """Load values with those of the laws filled in, shape (load values,), at the instant that the kernels have
+        written."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
@@ -366,7 +377,7 @@ class Controllers:
             self._memory[1][k] = rate
 
     def _law_values(self, time: float) -> list[Array]:
-        """What each law says of the numbers that were measured last."""
+        """Values that each law returns for its latest measurements, one array for each law."""
         return [
             checked_values(each, law(time, self._numbers[begin:end].copy()), time)
             for each, law, begin, end, _ in self._laws
@@ -381,12 +392,12 @@ class Controllers:
 
 
 def is_plain(value: ControlledValue) -> bool:
-    """Whether it is a function of what is measured now that sets one load."""
+    """Whether a controller is a function of present measurements that sets exactly one whole load."""
     return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
 
 
 def _spans(counts: list[int]) -> IntArray:
-    """First and last + 1 of what each has, shape (counts, 2)."""
+    """First index and last + 1 of consecutive groups of these sizes, shape (counts, 2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)
 
@@ -395,7 +406,7 @@ def _spans(counts: list[int]) -> IntArray:
 
 
 class PythonLaws:
-    """The functions of laws that could not be compiled.
+    """Guards the calls of law functions that run in Python because they could not be compiled.
 
     An exception must not cross compiled code. Ctrl-C would be lost there, so it is held back until the steps that
     it came in are done and stored; a second one ends a function that hangs, and with it these steps.
@@ -404,7 +415,7 @@ class PythonLaws:
         assembly: whose laws.
 
     Attributes:
-        guard: context in which compiled code runs, which itself is not interrupted; None: it needs none.
+        guard: context manager around compiled code, which holds Ctrl-C back; None: no law runs in Python.
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -434,12 +445,12 @@ class PythonLaws:
         self._is_interrupted = True
 
     def let_interrupt(self) -> None:
-        """Ctrl-C that was held back comes now."""
+        """Raise the signal of a Ctrl-C that was held back during compiled code, if there was one."""
         if self._is_interrupted:
             self._is_interrupted = False
             signal.raise_signal(signal.SIGINT)
 
     @property
     def error(self) -> BaseException | None:
-        """What one of the functions raised last; the compiled code went on with NaN."""
+        """The exception that a function raised in the last call, or None; the compiled code continued with NaN."""
         return next((error for each in self._functions for error in each.errors), None)

@@ -1,4 +1,4 @@
-"""What happens in a run and when: times that are given, conditions that are met inside of steps (theory, 8)."""
+"""Events of a run: at prescribed times, or when conditions are satisfied inside a step (docs/theory.md, 8)."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -24,26 +24,30 @@ EPSILON = float(np.finfo(float).eps)
 
 
 class Watching(Protocol):
-    """A condition in a run."""
+    """Protocol of a condition that a run watches, for an event or for its end."""
 
     def excess(self, recording: RecordedStates) -> Array:
-        """How far it is beyond its threshold, positive: beyond, at instants that follow the last kept one, (T,)."""
+        """Excess of the watched value over its threshold, positive beyond it, shape (instants,).
+
+        The instants follow the one that ``keep`` recorded last.
+        """
 
     def keep(self, recording: RecordedStates) -> None:
-        """The run went on up to the last instant of the recording."""
+        """Store what the condition needs of the recording, up to whose last instant the run has accepted its
+        steps."""
 
 
 class RunEvents:
-    """The events of one run.
+    """Prescribed and conditional events of one run: which are due, and when conditions are satisfied.
 
     Args:
         system: what moves.
         stepper: takes the steps.
         clock: of the run.
-        conditions: what is waited for, by the number of the event, or STOP.
+        conditions: watched conditions by the number of the event, or STOP.
 
     Attributes:
-        stopped: when the run was stopped, or None [s].
+        stopped: when the run was stopped [s], or None.
     """
 
     def __init__(
@@ -58,17 +62,17 @@ class RunEvents:
         self.stopped: float | None = None
 
     def begin(self, time: float) -> None:
-        """Conditions that are met already wait until they are no more."""
+        """Evaluate all conditions at the start [s]: those that are satisfied already must first become false."""
         if self._conditions:
             self._keep(np.array([time]), self._stepper.now(time))
 
     @property
     def watches(self) -> bool:
-        """Whether conditions are waited for."""
+        """Whether any condition is still watched."""
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """How many of the steps from k on come before the next event that is given at an instant of the grid."""
+        """Number of steps from step k on before the next event at an instant of the grid, at most ``steps``."""
         clock = self._clock
         for number, time in self._times.items():
             ahead = (time - clock.instant(k)) / clock.step
@@ -77,14 +81,14 @@ class RunEvents:
         return steps
 
     def due(self, time: float) -> list[int]:
-        """Events whose time has come, in the order of their times."""
+        """Numbers of the pending events that are due at a time [s], in the order of their times."""
         latest = time + SNAP * self._clock.step
         found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
         found += [(when, k) for k, when in self._met.items() if self._is_pending(k) and when == time]
         return [k for _, k in sorted(found)]
 
     def happen(self, number: int, time: float) -> None:
-        """Let one happen; conditions that it meets by a jump are due at once."""
+        """Apply the event of a number at a time [s]; conditions that its jump satisfies become due at once."""
         if number == STOP:
             self.stopped = time
             return
@@ -95,7 +99,9 @@ class RunEvents:
                 self._met[each] = time
 
     def first_met(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """In which of the steps between the instants a condition is met first; None: in none of them, go on.
+        """Index of the first of some steps in which a condition becomes satisfied, or None if none does.
+
+        Without one, the conditions store the steps as accepted.
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
@@ -114,19 +120,23 @@ class RunEvents:
         return None
 
     def met_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Conditions that one step finds met, whose instant is not known to be its end."""
+        """Numbers of the conditions that become satisfied within one step that ends at a time [s].
+
+        Conditions that were located at exactly its end are left out. Without any, the conditions store the step as
+        accepted.
+        """
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._met.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)
         return found
 
     def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """The first instant at which one of the conditions is met in the step, which a run can step to.
+        """Return the first time in a step at which one of the conditions is satisfied, to which a run can step [s].
 
         Args:
-            numbers: of the conditions, which are met at the end.
+            numbers: of the conditions, which are satisfied at the end.
             start, end: of the step [s].
-            before: the stepper at its start.
+            before: snapshot of the stepper at its start.
             last_step: length of the step before it [s].
         """
         for number in numbers:
@@ -178,7 +188,7 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """The run has gone on to the last of these instants."""
+        """Have all pending conditions store the instants up to the last of these as accepted."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

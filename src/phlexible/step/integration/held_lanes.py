@@ -1,4 +1,4 @@
-"""Mechanisms of one structure whose states stay in lanes from call to call, as arrays that are stepped and read."""
+"""Lanes for mechanisms of one structure whose states stay in arrays between calls, to be stepped and read there."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +15,10 @@ COUNTED = (1, 3)
 
 
 class HeldLanes:
-    """Steps of mechanisms in lanes, nothing of which depends on time; the same loads hold in all steps of a call.
+    """Steps of mechanisms in lanes without anything that depends on time; loads are constant within a call.
 
     Args:
-        calls: steps that each mechanism asks for, which can join and have one key.
+        calls: first steps of each mechanism, which can join and have one key.
         lanes: where steps are taken; others may use it between calls.
 
     Attributes:
@@ -51,14 +51,14 @@ class HeldLanes:
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """So many steps of some mechanisms.
+        """Advance some of the mechanisms by a number of steps.
 
         Args:
             count: of the steps.
-            which: of the mechanisms; the others stay as they are.
+            which: whether each mechanism moves, shape (width,); the others stay as they are.
 
         Returns:
-            How many were taken, and whether there is something to tell of them.
+            How many steps were taken, and whether any had dependent joints or an open energy balance.
         """
         lanes, given, rest = self._lanes, self._room(count), np.zeros(0, dtype=np.int64)
         if self._count < lanes.width:  # lanes that are left over do what the first does
@@ -83,12 +83,12 @@ class HeldLanes:
         return done, tells
 
     def put(self, lane: int, state: Array, row: Array, loads: Array) -> None:
-        """State, last row and loads of one mechanism, which is of the same tables."""
+        """Replace state, last stored row and loads of one lane by those of a mechanism with the same tables."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         self._velocities = None
 
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, shape (velocities, width); None: joints depend on each other."""
+        """Velocities that satisfy the joints, shape (velocities, width); None if joints depend on each other."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.put_tables(self._memories)
@@ -97,7 +97,8 @@ class HeldLanes:
         return self._velocities
 
     def _projected(self) -> Array | None:
-        """The velocities, of the state in the lanes."""
+        """Project the velocities of the state in the lanes onto the joints, shape (velocities, width); None as
+        above."""
         counts, width = self._memories[0].counts, self._lanes.width
         if self._found.shape[1] != width:
             self._found, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
@@ -107,11 +108,14 @@ class HeldLanes:
         return self._found if known else None
 
     def _projects(self) -> tuple[Any, ...]:
-        """Arguments of ``joint_velocities``."""
+        """Arguments of the call of ``joint_velocities``: header, moving vectors, drift, velocities, relaxation."""
         return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._found, 0.0
 
     def _room(self, count: int) -> Array:
-        """For loads of so many steps, which are asked for from now on."""
+        """Return the array for the loads of all substeps, shape (steps substeps, 3 loads, width).
+
+        Arrays and requests are made anew when the number of steps changes.
+        """
         places = count * len(self._sizes)
         if len(self._given) != places:
             self._requests["steps"] = count

@@ -1,4 +1,5 @@
-"""Values of laws of the state, found together with the step that they make (docs/theory.md, 8)."""
+"""Implicit solution for the values of laws of the state, which depend on the step that they act in (docs/theory.md,
+8)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -21,11 +22,11 @@ LEAST_SHARE = 1e-3  # below it a value has crossed its law often: where that jum
 
 
 class Trial(NamedTuple):
-    """What a step with some values led to.
+    """Result of a step that was tried with some values of the laws.
 
     Attributes:
-        given: what the laws say at its mean state, shape (values,).
-        moved: changes of all places that forces act on or laws measure, flat [m].
+        given: values of the laws at its mean state, shape (values,).
+        moved: changes of all positions that forces act on or laws measure, flat [m].
     """
 
     given: Array
@@ -37,23 +38,23 @@ Take = Callable[[Array], Trial | None]
 
 
 class ImplicitLaws:
-    """Finds values f that are the laws of the step that they make, f = g(f), by a quasi-Newton method.
+    """Quasi-Newton solver for values f that equal the laws of the step in which they act, f = g(f).
 
-    The matrix (1 - dg/df)^-1 is improved from trial to trial by Broyden's formula, also from step to step; where
-    it does not serve it is made of differences. Values that are not yet exact act as given forces: no step misses
-    its ledger for them.
+    The matrix (1 - dg/df)^-1 is improved from trial to trial by Broyden's formula, also from step to step; if that
+    fails to converge it is formed by difference quotients. Values that are not yet exact act as prescribed forces:
+    they do not disturb the energy balance of a step.
 
     Args:
-        arms: of each value what makes it a force: 1, or of a torque a length [m], shape (values,).
+        arms: length [m] that makes each value a force: 1, or more for a torque, shape (values,).
         mass: of all that moves [kg].
         reach: size of the model [m].
 
-    A law that jumps (friction without a slope, a switch, noise) may have no such values. A step then has the
-    values in between, where each law changes its side, as those of friction that holds.
+    A law that jumps (friction without a slope, a switch, noise) may have no such values. A step then uses values
+    between the sides of the jump, as dry friction does while it sticks.
 
     Attributes:
-        memory: what is remembered from step to step, shape (numbers,).
-        jumps: steps so far in which a value was none of its law, shape (values,).
+        memory: numbers stored from step to step, shape (numbers,).
+        jumps: steps so far in which a value did not equal its law, shape (values,).
     """
 
     def __init__(self, arms: Array, mass: float, reach: float) -> None:
@@ -66,11 +67,14 @@ class ImplicitLaws:
 
     @property
     def are_needed(self) -> bool:
-        """Whether there are any."""
+        """Whether there are any values to solve for."""
         return len(self._unit) > 0
 
     def solve(self, h: float, take: Take) -> bool:
-        """Whether a step of length h [s] was found; it is the one that was taken last."""
+        """Solve for the values of a step of length h [s] and return whether that succeeded.
+
+        ``take`` attempts the step with given values. On success the last attempt is the solution.
+        """
         inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
         values = self._last + self._slope * (h + last_step) / 2
         found = self._converged(h, values, inverse, take)
@@ -86,7 +90,7 @@ class ImplicitLaws:
         return True
 
     def _converged(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Values and the matrix; None: not found."""
+        """Return converged values, shape (values,), and the matrix (1 - dg/df)^-1; None without convergence."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -117,9 +121,12 @@ class ImplicitLaws:
         return None
 
     def _between(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Values where the laws jump, each moved by a share of what it misses, halved where it crosses its law.
+        """Return values of laws that jump, shape (values,), by damped fixed-point iteration; None without
+        convergence.
 
-        Those of steps too long for a law without jumps do not settle so: None. Values that do agree are found too.
+        Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
+        residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
+        steps that are too long, do not converge so.
         """
         shares, before = np.ones(len(values)), np.zeros(len(values))
         for _ in range(MOST_SHARES):
@@ -139,7 +146,8 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """(1 - dg/df)^-1; None where steps fail."""
+        """Return the matrix (1 - dg/df)^-1, shape (values, values), by difference quotients; None if a step
+        fails."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):
@@ -164,7 +172,8 @@ class ImplicitLaws:
 
 
 def _improved(inverse: Array, update: Array, change: Array) -> Array:
-    """Broyden's formula for the inverse of -d(g - f)/df, after an update that changed g - f."""
+    """Apply Broyden's formula to the inverse of -d(g - f)/df, after an update of f that changed g - f by
+    ``change``."""
     along = update @ inverse
     size = float(along @ change)
     if abs(size) <= 1e-12 * float(np.linalg.norm(along) * np.linalg.norm(change)):

@@ -1,10 +1,10 @@
 """Steps of several mechanisms of one structure, a lane each (``step/compilation/lanes.py``).
 
-Calls for the same steps are taken in lanes, the others one by one. So a lane whose step fails, or that takes parts
-of steps, goes on alone, and joins the others when its steps are theirs again; where only each so many steps are
-stored, one waits until the others have come to steps of which the same are. The digits of a lane are the same
-however mechanisms are grouped, but for whether all have the same bodies, whose numbers lanes then share, by a
-program of their own.
+Calls for the same steps are taken in lanes, the others one by one. So a lane whose step fails, or whose steps are
+divided around contacts, continues alone, and joins the others when its steps agree with theirs again. If only every
+n-th step is stored, a lane waits until the stored steps of the others coincide with its own. The digits of a lane
+do not depend on how mechanisms are grouped, except that bodies with equal parameters in all mechanisms share them,
+in a program of their own.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ from phlexible.step.tables.requests import CONVERGED
 
 
 class LanesOfStructures:
-    """Memory in lanes that groups of mechanisms use one after the other.
+    """Cache of lane memory, which groups of mechanisms of one structure use one after the other.
 
     Groups whose mechanisms have the same tables share it, so that it stays in the caches of the processor.
 
     Args:
-        width: lanes.
+        width: number of lanes.
         is_specialized: steps are taken by a program for the structure alone.
     """
 
@@ -35,7 +35,12 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """For a group of this number; None: the first is of a structure that has no lanes."""
+        """Return memory in lanes for a group of mechanisms; None if their structure cannot be stepped in lanes.
+
+        Args:
+            memories: tables of the mechanisms.
+            group: number of the group, which identifies its memory where tables differ.
+        """
         first = memories[0]
         are_same = all(memory.given is first.given for memory in memories)
         have_types = are_same or all(memory.types == first.types for memory in memories)
@@ -54,21 +59,21 @@ class LanesOfStructures:
 
 
 class LaneLoop:
-    """Takes steps of several mechanisms of one structure at once, each time of those that ask for the same.
+    """Takes steps of several mechanisms of one structure at once, each time for the calls that request the same.
 
     Args:
-        width: lanes.
-        is_specialized: by a program for their structure alone.
+        width: number of lanes.
+        is_specialized: steps are taken by a program for the structure alone.
     """
 
     def __init__(self, width: int, is_specialized: bool = False) -> None:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """As many of the calls as ask for the same steps; none where there are not two.
+        """Take the largest group of calls that request the same steps in lanes; calls without a partner are left.
 
         Returns:
-            Calls that should wait: those that are taken reach the step after which both store the same ones.
+            Calls that should wait: once the others have been taken, the stored steps of both coincide.
         """
         known: dict[Any, list[StepCall]] = {}
         for call in calls:
@@ -92,7 +97,8 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int | None) -> None:
-        """As many steps as the one has that asks for the fewest, and at most so many."""
+        """Take steps of some calls in lanes: the smallest number that one of them requests, and at most
+        ``most``."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
@@ -121,10 +127,10 @@ class LaneLoop:
 
 
 def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the steps of several runs, in lanes where they are the same.
+    """Take the steps of several runs, in lanes where they request the same steps.
 
     Args:
-        runs: each goes on in a context of its own.
+        runs: each continues in a context of its own.
         lanes: where steps are taken.
 
     Returns:
@@ -165,7 +171,7 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
 
 
 def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
-    """Take calls in lanes; those that should wait. An error is raised by each of the runs."""
+    """Take calls in lanes and return those that should wait; an exception becomes the error of every call."""
     try:
         return lanes.take(calls)
     except Exception as error:

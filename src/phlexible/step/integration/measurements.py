@@ -8,7 +8,7 @@ EARLY = 1e-9  # of a period
 
 
 def check_periods(mechanism: Mechanism, step: float) -> None:
-    """Refuses periods that do not end with a step.
+    """Refuse sampling periods that are no multiples of the step.
 
     Args:
         mechanism: with its controllers.

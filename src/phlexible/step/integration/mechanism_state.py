@@ -1,4 +1,4 @@
-"""The state of a mechanism in the tables of its steps, and what impulses, events and accelerations say of it.
+"""State of a mechanism in the tables of its steps, and the impulses, events and accelerations that follow from it.
 
 Equations are those of docs/theory.md, 4.
 """
@@ -30,11 +30,11 @@ LITTLE = 1e-8
 
 
 class MechanismState:
-    """A state in the memory of an assembly, between two steps.
+    """State of a mechanism in the memory of an assembly, between two steps.
 
     Args:
         assembly: what moves; its memory holds the state.
-        is_redundant: joints hold a motion twice; their forces of least size are taken.
+        is_redundant: whether constraints are redundant; their forces of least size are taken.
 
     Attributes:
         assembly, memory, is_redundant: as given.
@@ -53,7 +53,7 @@ class MechanismState:
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
-        """Start from a state; ``at``: the same as an instant, where the caller has it."""
+        """Set the state from which steps start; ``at`` is the same state as an instant, if the caller has it."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
@@ -73,7 +73,7 @@ class MechanismState:
 
     @property
     def phase(self) -> Phase:
-        """The constraints that are active."""
+        """The constraints that are active at present, as a phase of the system."""
         return self.assembly.system.phase(self.memory["held"])
 
     @property
@@ -83,12 +83,12 @@ class MechanismState:
 
     @property
     def dependent_steps(self) -> int:
-        """Steps so far in which joints depended on each other that were independent at the start."""
+        """Number of steps so far in which joints were redundant that were independent at the start."""
         return 0 if self.is_redundant else int(self._counter[1])
 
     @property
     def open_steps(self) -> int:
-        """Steps so far that were solved, and whose energies miss the work by more than round-off explains."""
+        """Number of steps so far that were solved but whose energy balance has an error beyond round-off."""
         return int(self._counter[3])
 
     @property
@@ -98,14 +98,15 @@ class MechanismState:
 
     @property
     def projects_at_once(self) -> bool:
-        """Whether ``joint_velocities`` depends on the state alone, so that it can be found in lanes."""
+        """Whether ``joint_velocities`` depends on the state alone, so that lanes can compute it for several
+        mechanisms."""
         return not (self.is_redundant or self.assembly.system.related or self.assembly.moving)
 
     def joint_velocities(self, time: float) -> Array | None:
-        """The velocities brought onto the joints, shape (velocities,); the state stays as it is.
+        """Return the velocities projected onto the joints, shape (velocities,); the state is not changed.
 
-        As ``projected_velocities`` finds them in a motion, by the elimination of a step. None where joints depend
-        on each other that did not at the start.
+        Equals ``projected_velocities`` of a motion, by the elimination of a step. None where joints are redundant
+        that were independent at the start, and in models with moving frames whose joints can be locked or released.
         """
         assembly, system, memory = self.assembly, self.assembly.system, self.memory
         if assembly.moving and system.mechanism.switches:
@@ -122,9 +123,9 @@ class MechanismState:
         return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
-        """Bring velocities back onto the joints, before steps of another length.
+        """Project the velocities onto the joints, before steps of another length.
 
-        What moving frames and drives supply is booked as their work, what goes as dissipated.
+        Energy that moving frames and drives supply is recorded as their work, energy that is lost as dissipated.
         """
         memory = self.memory
         state = self.state(time)
@@ -136,12 +137,13 @@ class MechanismState:
         memory["known_velocities"][0] = 0.0
 
     def happen(self, event: int, time: float) -> None:
-        """Hold and release what an event does; velocities are brought onto what holds then.
+        """Lock and release the joints of an event, and project velocities onto the constraints that are active
+        then.
 
-        The energy that the impulse takes is booked as dissipated.
+        The energy that the impulse takes is recorded as dissipated.
 
         Raises:
-            VelocityError: what holds from then on contradicts each other.
+            VelocityError: the constraints that are active from then on contradict each other.
             ModelError: a lock of a joint that was released.
         """
         memory, system = self.memory, self.assembly.system
@@ -165,16 +167,16 @@ class MechanismState:
         memory["event_loss"][event] = memory["dissipated"][0] - before
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that finds multipliers and forces at this state, from accelerations (4.23).
+        """Return a function that computes multipliers and forces at this state, from accelerations (4.23).
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
-        that the rest can wait until somebody wants to know.
+        that the rest can be computed later, or never.
 
         Args:
             values: of the loads and prescribed forces, shape (3 values,).
             time: of the state [s].
-            end: functions of time are called up to here [s].
-            is_projected: velocities satisfy the joints (``project``); if not they are brought back onto them.
+            end: latest time at which functions of time are called [s].
+            is_projected: whether velocities satisfy the joints (``project``); otherwise they are projected.
 
         Raises:
             ValueError: a function that cannot be called there.
@@ -205,9 +207,9 @@ class MechanismState:
         return lambda: found
 
     def _contact_forces(self, time: float) -> Array:
-        """Forces of contacts among many at the state that it holds, shape (velocities,).
+        """Generalized forces of contact groups at the present state, shape (velocities,).
 
-        Means of a tiny step there and one back: their errors are of second order.
+        Means of a tiny step forward and one back: their errors are of second order.
         """
         memory = self.memory
         pushed = np.zeros(len(memory["velocity"]))
@@ -222,7 +224,8 @@ class MechanismState:
         return 0.5 * pushed
 
     def _instant(self, state: State, end: float) -> Instants:
-        """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""
+        """The state as an instant, whose functions of time are called up to ``end`` [s]; the last pose is
+        cached."""
         known = self._pose
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)

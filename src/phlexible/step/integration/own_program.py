@@ -1,4 +1,4 @@
-"""Steps of a mechanism by a program for its structure alone, in which counts and indices are constants."""
+"""Steps of a mechanism by a program compiled for its structure, in which counts and indices are constants."""
 
 from typing import Any
 
@@ -11,9 +11,10 @@ from phlexible.step.tables.memory import LANES, Memory, specialized_structure
 
 
 def steps_of_own_program(memory: Memory) -> Loop:
-    """What takes the steps of a mechanism.
+    """Return a function that takes the steps of a mechanism by a program compiled for its structure.
 
-    Parts around contacts, trials and what has no lanes go the general way, and so do teams, which gain more.
+    Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
+    which gain more by them.
     """
     if alone(memory) or memory.counts["teams"]:
         return advance

@@ -1,4 +1,4 @@
-"""Velocities on the joints, and forces from the accelerations there (4.15, 4.23; docs/theory.md, 4)."""
+"""Velocities projected onto the joints, and joint forces from accelerations (4.15, 4.23; docs/theory.md, 4)."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,11 +25,11 @@ from phlexible.state.system import Phase, System
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What an impulse of the joints did.
+    """Result of an impulse of joint forces that makes velocities satisfy the joints.
 
     Attributes:
         velocity: nu after it.
-        work: of what moves in each constraint, by joints and drives, shape (constraints,) [J].
+        work: supplied by moving frames and drives in each constraint, shape (constraints,) [J].
         lost: kinetic energy lost, never negative [J].
     """
 
@@ -39,11 +39,16 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """The nearest nu with G nu = -g_t in the metric of the kinetic energy; ``at``: the state as an instant.
+    """Project velocities onto G nu = -g_t, to the nearest nu in the metric of the kinetic energy.
 
-    The part of nu along G changes its sign in each step of one length; where the length changes it would grow.
+    The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
     kinetic energy grows by g_t.mu, which moving frames and drives supply, less change.M change / 2.
+
+    Args:
+        phase: active constraints.
+        state: whose velocities are projected.
+        at: the state as an instant, if the caller has it.
     """
     system = phase.system
     at = system.at(state) if at is None else at
@@ -55,16 +60,16 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
 
 
 def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
-    """Refuses velocities that no impulse could bring onto what holds from now on.
+    """Refuse velocities that no impulse can make satisfy the constraints that are active from now on.
 
     Args:
-        phase: what holds.
+        phase: the active constraints.
         state: after the impulse.
-        before: nu before it, whose round-off is left where everything comes to rest.
-        cause: the event, in words.
+        before: nu before it, whose round-off remains where everything comes to rest.
+        cause: description of the event.
 
     Raises:
-        VelocityError: names the cause and the constraint that is missed most.
+        VelocityError: names the cause and the constraint with the largest residual.
     """
     system = phase.system
     residual, scale = missed_rates(system, system.at(state), state.velocity, before)
@@ -88,15 +93,16 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 def reactions(
     system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
-    """Multipliers, shape (rows,), and forces of elements, shape (forces,), at a state.
+    """Compute multipliers, shape (rows,), and forces of elements, shape (forces,), from the accelerations of a
+    state.
 
     Args:
         system: what moves.
         state: with velocities that satisfy the joints.
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
-        pushed: forces of contacts among many, shape (velocities,).
-        rows: of G that do not depend on others; multipliers of the others are zero.
+        pushed: generalized forces of contact groups, shape (velocities,).
+        rows: indices of linearly independent rows of G; multipliers of the others are zero.
         at: the state as an instant.
 
     Returns:
@@ -114,7 +120,8 @@ def reactions(
 
 
 def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
-    """Gravity, loads and elements against nu, shape (velocities,), and the elements along their coordinates."""
+    """Generalized forces of gravity, loads and elements, shape (velocities,), and element forces, shape
+    (forces,)."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):
@@ -130,7 +137,7 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
 
 
 def _own_forces(system: System, state: State) -> Array:
-    """Of the bodies themselves: inertia of nu, elasticity, damping (2.10), shape (velocities,)."""
+    """Inertia forces of nu, elastic and damping forces of the bodies (2.10), shape (velocities,)."""
     result = body_forces_of_branches(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
@@ -155,9 +162,11 @@ def reactions_in_phase(
     forces: Array,
     is_projected: bool,
 ) -> Reactions | None:
-    """As ``reactions``, with velocities brought onto the joints first where they are not.
+    """Write the reactions of a phase into ``multipliers`` and ``forces``, and return these arrays; None if there
+    are none.
 
-    Of forces that are no reactions those that are given, of what does not hold zero.
+    Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
+    reactions keep the values that they have; multipliers of inactive constraints become zero.
     """
     try:
         if not is_projected:

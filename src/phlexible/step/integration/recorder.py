@@ -1,4 +1,4 @@
-"""Gathers stored instants of a stepper into recordings, block by block."""
+"""Recorder of a run, which gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
 
@@ -22,16 +22,16 @@ class Recorder:
     """Turns stored rows into ``RecordedStates`` blocks for a sink, each with the checkpoint at its end.
 
     Multipliers of an instant are the mean of the steps before and after it where these have one length
-    (docs/theory.md, 4), so that those of a block's last instant change with the next step: each block begins
-    with the last instant of the one before once more, which takes its place. So every block is whole at any time.
+    (docs/theory.md, 4), so that those of a block's last instant change with the next step. Each block therefore
+    begins with the last instant of the block before, which it replaces, and every block is complete at any time.
 
     Args:
         system: what moves.
-        sources: columns of the stored work by the name of what does it.
+        sources: columns of the stored work by the name of the source.
         sink: takes each block.
 
     Attributes:
-        own_share: of the last instant's own multipliers in their mean; 1 if they are final.
+        own_share: weight of the step before the last instant in the mean of its multipliers; 1 if they are final.
     """
 
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
@@ -41,22 +41,23 @@ class Recorder:
 
     @property
     def last_time(self) -> float:
-        """Of the last stored instant [s]."""
+        """Time of the last stored instant [s]."""
         return float(self._blocks[-1].time[-1])
 
     def begin(self, time: float, rows: Rows, given: Given | None) -> None:
-        """The first instant; its multipliers are those of the first step, until they are ``settled``."""
+        """Record the first instant at a time [s]; its multipliers are those of the first step until ``settled``
+        sets them."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
         self._blocks, self.own_share = [first], 0.0
 
     def go_on(self, last: RecordedStates, own_share: float, own: Reactions) -> None:
-        """The last instant of a run that goes on; ``own``: what the step before it had."""
+        """Start from the last instant of a run that continues; ``own`` are the reactions of the step before it."""
         self._blocks, self.own_share = [concatenated([last])], own_share
         if own_share == OPEN:
             self._put(own)
 
     def settled(self, found: Reactions | None) -> None:
-        """Multipliers and forces of the last instant where the step changes, which no mean has to tell.
+        """Set final multipliers and forces of the last instant, where the step size changes; None keeps the mean.
 
         None where there are none: the mean is taken after all.
         """
@@ -65,7 +66,8 @@ class Recorder:
             self.own_share = 1.0
 
     def ended(self, found: Reactions | None, checkpoint: Checkpoint) -> None:
-        """The same for the last instant of the run, after it was handed over."""
+        """Send the last instant of the run to the sink once more, with final multipliers and forces, unless they
+        are None."""
         last = concatenated([self._last])
         if found is not None:
             last.multipliers[-1], last.forces[-1] = found
@@ -75,7 +77,7 @@ class Recorder:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def next_step(self, reactions: Array) -> None:
-        """Multipliers and forces of the step that follows the last stored instant."""
+        """Average the multipliers and forces of the last stored instant with those of the step that follows it."""
         last, share, self.own_share = self._blocks[-1], self.own_share, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
@@ -84,13 +86,20 @@ class Recorder:
             own[-1] = share * own[-1] + (1 - share) * new
 
     def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
-        """Stored instants; ``is_last_open``: the step after the last one has not been taken yet."""
+        """Record instants from stored rows of the state.
+
+        Args:
+            times: of the instants [s].
+            rows: of the stepper.
+            halvings: of steps so far.
+            is_last_open: the step after the last instant has not been taken yet.
+        """
         if len(times):
             self._blocks.append(recording_of(self._system, self._sources, times, rows, halvings))
             self.own_share = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
-        """Give all instants up to the checkpoint to the sink."""
+        """Send all instants up to the checkpoint to the sink."""
         block = concatenated(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
         self._last = block.rows(slice(-1, None))
         self._blocks = [concatenated([self._last])]
@@ -148,5 +157,8 @@ OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities"
 
 
 def _sum(work: Array, columns: list[int]) -> Array:
-    """The sum of some columns, one after the other: ``sum`` takes another order where there is one instant only."""
+    """Sum of some columns of the work, shape (rows,), always added in the same order.
+
+    ``sum`` takes another order where there is one instant only.
+    """
     return np.asarray(np.cumsum(work[:, columns], axis=1)[:, -1])

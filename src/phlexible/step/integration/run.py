@@ -1,4 +1,5 @@
-"""A run: steps one after the other whose sizes may change, as a generator of step calls (docs/theory.md, 4)."""
+"""Runs as sequences of steps whose sizes may change, in the form of generators of step calls (docs/theory.md,
+4)."""
 
 from collections.abc import Callable, Iterator
 from math import isnan, nan
@@ -35,14 +36,14 @@ class StepSizes(NamedTuple):
 
 
 class RunSnapshot(NamedTuple):
-    """All that the next steps depend on: numbers of the stepper, and sizes of the last steps."""
+    """State of the stepper, shape (numbers,), and sizes of the last steps: all that the next steps depend on."""
 
     numbers: Array
     sizes: StepSizes
 
 
 class AcceptedStep(NamedTuple):
-    """A step between two times [s], or a piece of one, that was taken; ``before``: the run at its start."""
+    """An accepted step, or piece of a step, between two times [s]; ``before`` is the run at its start."""
 
     start: float
     end: float
@@ -52,7 +53,7 @@ class AcceptedStep(NamedTuple):
 
 
 class Run:
-    """Steps of a stepper, each from where the last one ended.
+    """Takes steps with a stepper, each from the end of the last one, and halves those that fail.
 
     Args:
         stepper: takes the steps.
@@ -66,7 +67,7 @@ class Run:
         sizes: of the last steps.
         halvings: of steps so far.
         count: of pieces of halved steps.
-        words: what steps met that the user should know.
+        words: warnings about the steps so far.
     """
 
     def __init__(
@@ -102,14 +103,14 @@ class Run:
         return taken
 
     def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one step between two times [s], or pieces of it where it fails, each halved as often as needed.
+        """Take one step between two times [s]; if it fails, take it in pieces, each halved as often as needed.
 
-        The size that worked is remembered: where steps are too long for long, most failures are spared.
+        The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
 
         Args:
             start, end: of the step [s].
             storage: of its end; other ends of pieces are not stored.
-            level: pieces that are halved more often count as those of a step that fails.
+            level: pieces that are halved more often than this count towards the limit of pieces, as failures do.
 
         Raises:
             ConvergenceError: a piece fails, and is as short as steps may get.
@@ -142,21 +143,21 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Have ``pieces`` take a piece once more, up to a time in it [s], and then the rest of it."""
+        """Make ``pieces`` take an accepted piece again, first up to a time in it [s] and then the rest."""
         self.restore(piece.before)
         self._cut = cut
 
     def snapshot(self) -> RunSnapshot:
-        """Where the run is: after ``restore`` the same steps have the same digits."""
+        """Return a snapshot of the run; after ``restore`` of it the same steps have the same digits."""
         return RunSnapshot(self.stepper.snapshot(), self.sizes)
 
     def restore(self, snapshot: RunSnapshot) -> None:
-        """Go back to where the run was."""
+        """Return to the state of a snapshot."""
         self.stepper.restore(snapshot.numbers)
         self.sizes = snapshot.sizes
 
     def _change_size(self, time: float) -> None:
-        """Bring velocities back onto the joints where steps get another length."""
+        """Project velocities onto the joints where steps get another length, and report the change [s]."""
         is_first = isnan(self.sizes.last)
         if not is_first:
             self.stepper.project(time)

@@ -1,4 +1,4 @@
-"""How steps are asked for, and what a model keeps from run to run."""
+"""Options of steps, and the data of a model that are cached from run to run."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
@@ -21,7 +21,7 @@ LEAST_TOLERANCE = 1e-16
 
 
 class KeptNumbers:
-    """What a model keeps from run to run until it changes: its system, the tables of its steps, its start."""
+    """Cache of a model from run to run: its system, the tables of its steps and its start, until it changes."""
 
     def __init__(self) -> None:
         self._kept, self._kept_whole = KeptSystem(), KeptSystem()
@@ -29,21 +29,22 @@ class KeptNumbers:
         self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:
-        """Of the mechanism as it is now."""
+        """System of the mechanism as it is at present, made once."""
         return self._kept.of(mechanism)
 
     def whole_system(self, mechanism: Mechanism) -> System:
-        """Of the mechanism with what events will lock; the same where there are none."""
+        """System of the mechanism with the locks of its events; equal to ``system`` where there are none."""
         whole = mechanism.with_locks()
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
     def stepper(self, system: System, options: "StepOptions", step: float, is_redundant: bool) -> "Stepper":
-        """A stepper of the system with memory of its own; the tables of the system are made once.
+        """Return a new stepper of the system with separate memory; the tables of the system are made once.
 
         Args:
+            system: what moves.
             options: of the run, checked.
             step: of the run [s].
-            is_redundant: joints hold a motion twice.
+            is_redundant: whether constraints are redundant.
         """
         from phlexible.step.assembly.assembly import assemble  # with the compiler
         from phlexible.step.integration.stepper import Stepper
@@ -63,9 +64,10 @@ class KeptNumbers:
 
 @dataclass(frozen=True)
 class StepOptions:
-    """How steps are taken and stored, as ``Model.simulate`` is told; specialized: by a program of their own.
+    """Options of steps and of their storage, as in ``Model.simulate``.
 
-    coarsening: how many times longer the parts of steps around contacts are than contacts ask for.
+    is_specialized: a program is compiled for the structure of the model; coarsening: how many times longer the
+    substeps around contacts are than contacts request.
     """
 
     order: int = 2
@@ -76,11 +78,11 @@ class StepOptions:
     coarsening: int = 1
 
     def stored_steps(self, steps: int) -> int | None:
-        """How many steps of order 2 are in so many; None: not the end of each is stored."""
+        """Number of steps of order 2 in so many composed steps; None unless the end of each is stored."""
         return steps * len(SUBSTEPS[self.order]) if self.tolerance is None and self.every == 1 else None
 
     def checked(self) -> Self:
-        """With checked numbers.
+        """Return a copy with checked and normalized values.
 
         Raises:
             ParameterError: a value out of range, or a tolerance where steps are composed.

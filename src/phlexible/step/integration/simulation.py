@@ -1,4 +1,5 @@
-"""A run that is recorded: blocks of steps, tolerance, breakpoints, events, interruption (docs/theory.md, 4)."""
+"""Simulation as a recorded run with blocks of steps, tolerance, breakpoints, events, interruption (docs/theory.md,
+4)."""
 
 import time as wall
 from collections.abc import Callable, Mapping
@@ -42,22 +43,22 @@ Progress = Callable[[int, int], None]
 
 
 class Simulation:
-    """A run over the instants of a clock, whose instants go to a sink.
+    """A run over the instants of a clock, whose recordings are sent to a sink.
 
     Args:
         system: what moves.
         stepper: takes the steps.
-        start: state at t = 0, or the last stored instant of a run that goes on, and its checkpoint.
-        clock: its instants.
-        every: store each so many.
+        start: state at t = 0, or the last stored instant of a run that continues, and its checkpoint.
+        clock: instants of the run.
+        every: store every n-th step.
         tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
         sink: takes recordings, block by block.
-        at: a start that is a state as an instant, where the caller has it.
-        is_late: reactions at both ends of the run may be found later.
-        conditions: what events wait for, see ``RunEvents``.
+        at: a start that is a state as an instant, if the caller has it.
+        is_late: reactions at both ends of the run may be computed later.
+        conditions: of events, see ``RunEvents``.
 
     Attributes:
-        late: what finds them, by the number of the instant: 0, or -1 for the last one.
+        late: functions that compute these reactions, by the number of the instant: 0, or -1 for the last one.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Simulation:
         run.sizes = sizes
 
     def _checkpoint(self, k: int) -> Checkpoint:
-        """At the start of step k."""
+        """Return the checkpoint at the start of step k, or at the time of the stop."""
         sizes = self._run.sizes
         return Checkpoint(
             time=self._clock.instant(k) if self.stopped is None else self.stopped,
@@ -141,12 +142,12 @@ class Simulation:
         )
 
     def _flush(self, k: int) -> None:
-        """All instants up to the start of step k."""
+        """Send all instants up to the start of step k to the sink."""
         self._reached = self._checkpoint(k)
         self._recorder.flush(self._before_end or self._reached)
 
     def _end(self) -> None:
-        """The last instant has one step only: its reactions come from accelerations."""
+        """Compute reactions of the last instant from its accelerations, as only one step adjoins it."""
         reached = self._reached
         if reached is not None and reached.own_share == OPEN:
             self._stepper.restore(reached.numbers)
@@ -157,11 +158,11 @@ class Simulation:
                 self._recorder.ended(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Take all steps, as a generator of their calls.
+        """Take all steps of the run, as a generator of calls of the compiled loop.
 
         Raises:
-            ConvergenceError: a step fails even after halving; what came before is in the sink.
-            KeyboardInterrupt: as it came; what came before is in the sink.
+            ConvergenceError: a step fails even after halving; the instants before are in the sink.
+            KeyboardInterrupt: as it came; the instants before are in the sink.
         """
         clock, stepper = self._clock, self._stepper
         self._progress = progress
@@ -208,14 +209,14 @@ class Simulation:
         return self._events.stopped
 
     def _stop(self, k: int, time: float) -> None:
-        """The last instant, where a run ends before its time."""
+        """Record the last instant of a run that a condition ends at a time [s], in step k."""
         self._before_end = None
         if self._recorder.last_time != time:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
         self._flush(k)
 
     def _occur(self, time: float) -> None:
-        """Everything that is due now; the instant, if it is stored, has been stored as it was before."""
+        """Apply all events that are due at a time [s]; a stored instant has been stored as it was before them."""
         while due := self._events.due(time):
             if self._recorder.own_share < 1.0:
                 end = time if self._recorder.own_share else np.inf
@@ -224,13 +225,14 @@ class Simulation:
             self._events.happen(due[0], time)
 
     def _longest_block(self) -> int:
-        """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
+        """Largest number of steps taken at a time; with a tolerance independent of wall time, so that runs
+        repeat."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _regular(self, k: int, steps: int) -> Calls[int]:
-        """Steps of size h from step k on, ``steps`` or fewer: how many were taken.
+        """Take ``steps`` or fewer steps of size h from step k on, and return how many were taken.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Blocks grow while they are fast.
@@ -280,20 +282,20 @@ class Simulation:
         return done
 
     def _break(self) -> None:
-        """The next step does not continue the one before."""
+        """Note that the next step does not continue the step before it."""
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Shorter blocks from now on; no step was taken."""
+        """Make blocks shorter from now on, and return 0, as no step was taken."""
         self._failed = False
         self._block = max(1, self._block // GROWTH)
         return 0
 
     def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Whether steps converged and kept the tolerance; the level for the next ones.
+        """Whether steps converged within the tolerance; sets the level of subdivision for the next ones.
 
         Raises:
-            ConvergenceError: they do not, however short; or a body is deformed beyond all reason.
+            ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.
         """
         assert self._tolerance is not None, "asked for where there is one"
         if is_done and taken.error <= self._tolerance:
@@ -319,7 +321,7 @@ class Simulation:
         return False
 
     def _irregular(self, k: int) -> None:
-        """Step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
+        """Take step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
@@ -334,7 +336,10 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Steps between two times [s] of step k, cut where conditions are met; ``is_end``: of the last of them."""
+        """Take steps between two times [s] of step k, cut where conditions are satisfied.
+
+        ``is_end``: the interval is the last one of step k.
+        """
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
@@ -359,7 +364,7 @@ class Simulation:
                 return
 
     def _settle(self, time: float, is_first: bool) -> None:
-        """Reactions of the instant at which steps begin, or get another length."""
+        """Compute the reactions of an instant [s] at which steps begin, or get another length."""
         if self._recorder.own_share == 1.0 or (0 in self.late and self._recorder.own_share == 0.0):
             return
         find = self._reactions(time, np.inf)
@@ -369,7 +374,8 @@ class Simulation:
             self._recorder.settled(find())
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """From accelerations; None where users' functions cannot be asked there."""
+        """Return a function that computes reactions from accelerations; it returns None where users' functions
+        fail."""
         find: LateReactions = _none
         with suppress(ValueError):
             find = self._stepper.reactions(time, end, is_projected)
@@ -377,9 +383,9 @@ class Simulation:
 
 
 def _silent(done: int, count: int) -> None:
-    """Nobody is told."""
+    """Progress function that reports nothing."""
 
 
 def _none() -> Reactions | None:
-    """No reactions are known."""
+    """Return None, as no reactions are known."""
     return None

@@ -1,4 +1,4 @@
-"""What a run begins with: prescribed motion that does not jump, a state that the user gives."""
+"""Start of a run: checks that prescribed motion is continuous, and a state that the user sets."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,7 +33,7 @@ GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread e
 
 
 def check_rates(system: System, begin: float, end: float) -> None:
-    """Refuses velocities of moving frames and rates of drives that are not those of their functions.
+    """Refuse velocities of moving frames and rates of drives that are not derivatives of their functions.
 
     Raises:
         ParameterError: says whose, where, and by how much.
@@ -47,7 +47,7 @@ def check_rates(system: System, begin: float, end: float) -> None:
 
 
 class JumpChecks:
-    """Drives, lengths and moving frames of a system that must not jump."""
+    """Continuity checks of drives, prescribed lengths and moving frames of a system."""
 
     def __init__(self, system: System) -> None:
         length = SMALLEST_JUMP * system.largest_length + system.round_off
@@ -91,7 +91,7 @@ def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
 
 
 def given_state(system: System, state: State) -> State:
-    """The state with velocities that satisfy the joints, the nearest in the metric of the kinetic energy.
+    """Return a user's state with velocities projected onto the joints, in the metric of the kinetic energy.
 
     Raises:
         ModelError: a state of another model.
@@ -116,7 +116,7 @@ def given_state(system: System, state: State) -> State:
 
 
 def standing(system: System, stepper: "Stepper", state: State) -> RecordedStates:
-    """The one instant of a state, with the joint forces that its accelerations ask for."""
+    """Recording of one instant of a state, with the joint forces that follow from its accelerations."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
     found = stepper.reactions(state.time, np.inf)()

@@ -1,6 +1,6 @@
-"""Calls of the compiled loop over steps, and runs as generators of such calls.
+"""Step calls, which are calls of the compiled loop over steps, and runs as generators of such calls.
 
-A run yields each call, and goes on once the call is answered. ``completed`` takes the calls of one run,
+A run yields each call, and continues once the call is answered. ``completed`` takes the calls of one run,
 ``together`` (``lane_loop.py``) those of several runs.
 """
 
@@ -28,7 +28,8 @@ ALONE = ("measures", "is_around_contacts", "is_tried", "gradient_iterations")
 
 @dataclass(eq=False)
 class StepCall:
-    """Steps of one mechanism: arguments of ``advance``, what takes them alone, and the answer or an error."""
+    """A call for steps of one mechanism: arguments of ``advance``, the loop that takes them, the answer or an
+    error."""
 
     memory: Memory
     sizes: Array
@@ -46,28 +47,28 @@ class StepCall:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What mechanisms whose steps are taken in lanes have in common."""
+        """Sizes of substeps and options that must agree for mechanisms to be stepped together in lanes."""
         own = self.request[0]
         return self.sizes.tobytes(), *(own[name] for name in SHARED)
 
     @property
     def since_stored(self) -> int:
-        """Steps since the last one that was stored: in lanes the same steps are."""
+        """Number of steps since the last stored one, which must agree in lanes."""
         return int(self.request[0]["since_stored"])
 
     @property
     def can_join(self) -> bool:
-        """Whether lanes take such steps: no parts around contacts, no trials, nothing to be measured."""
+        """Whether the steps can be taken in lanes: no substeps around contacts, no trials, no measurements."""
         own = self.request[0]
         return bool(own["steps"]) and not any(own[name] for name in ALONE)
 
     @property
     def steps_taken(self) -> int:
-        """How many steps the answer has; none where an error was raised."""
+        """Number of steps that were taken; zero if an error was raised."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Take the steps alone."""
+        """Take the steps of this call alone, and store the answer or the exception."""
         if self.most is not None:
             self.request = self.request.copy()
             self.request["steps"] = np.minimum(self.request["steps"], self.most)

@@ -1,4 +1,4 @@
-"""The equations of single steps as an object: what they miss, and their derivatives along any directions."""
+"""Equations of single steps as an object: their residuals, and derivatives along any directions."""
 
 from functools import cached_property
 
@@ -13,10 +13,10 @@ MOST_NUMBERS = 2_000_000
 
 
 class StepEquations:
-    """Equations of steps of a mechanism.
+    """Residuals of the equations of steps of a mechanism, and their exact derivatives.
 
-    A step lies between two stored instants. The equations depend on all of the first one, with what laws remember,
-    and on the velocities and multipliers of the second one; its pose, and what laws remember then, follow.
+    A step lies between two stored instants. The equations depend on all of the first one, with its history
+    variables, and on the velocities and multipliers of the second one; its pose and history variables follow.
 
     Args:
         memory: tables of the mechanism, connected with its programs.
@@ -29,13 +29,14 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Residuals of steps, (N, unknowns), and their first instants with what laws remember at the end.
+        """Return residuals of steps, shape (steps, unknowns), and their first instants with history variables at
+        the end.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
                 and the next.
             sizes: of the steps, (N,) [s].
-            moving: given vectors at these instants.
+            moving: prescribed vectors at these instants.
             loads: load values in the steps, (N, 3 values).
             with_ends: whether the second result is wanted, (N, numbers); else it has no rows.
         """
@@ -50,14 +51,15 @@ class StepEquations:
     def derivative(
         self, states: Array, size: float, moving: Array, loads: Array, directions: Array
     ) -> tuple[Array, Array]:
-        """Derivatives of the residual of a step, (k, unknowns), and of its end, (k, numbers), along k directions.
+        """Return derivatives of a step's residual, shape (k, unknowns), and end, shape (k, numbers), along k
+        directions.
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 
         Args:
             states: both stored instants, (2, numbers).
             size: of the step [s].
-            moving: given vectors at both instants.
+            moving: prescribed vectors at both instants.
             loads: load values in the step.
             directions: changes of the stored numbers of both, (k, 2, numbers).
         """

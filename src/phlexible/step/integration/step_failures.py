@@ -1,4 +1,4 @@
-"""How often steps may be halved, and what errors say of steps that fail however short."""
+"""Limits of halving failed steps, and error messages about steps that fail however short."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ ABSURD = 10.0  # elastic displacement over the size of a body
 
 
 class Pieces:
-    """Counts pieces of halved steps, and looks at the bodies now and then.
+    """Counts pieces of halved steps against a limit, and checks the deformation of bodies now and then.
 
     Args:
         stepper: takes them.
@@ -40,12 +40,12 @@ class Pieces:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """So many steps of the grid are done: the pieces that they may have had are forgotten."""
+        """Note that so many steps of the grid are done, and subtract the pieces that each may have."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count pieces that were attempted, with all trials of forces of the state; look at the bodies at times.
+        """Count pieces that were attempted, with trials of laws of the state; check the bodies at intervals.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -56,7 +56,7 @@ class Pieces:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """At the bodies, and at the count.
+        """Check the deformation of the bodies and the count of pieces at a time [s].
 
         Raises:
             ConvergenceError: as ``add``.
@@ -76,9 +76,9 @@ class Pieces:
 
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
-    """Error of the step between two times [s] that failed, as short as steps may get.
+    """Return the exception for a step between two times [s] that failed, as short as steps may get.
 
-    Where a function of the state failed, it is that function's error, which names the function and the time.
+    If a law of the state failed, it is the error of that law, which names the function and the time.
     """
     stepper.let_interrupt()
     cause = stepper.cause
@@ -99,7 +99,7 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return what Newton's method did in a step that failed, and its scaled updates, shape (iterations,).
+    """Return a message about Newton's method in a step that failed, and its scaled updates, shape (iterations,).
 
     Args:
         stepper: with the memory of the last attempt.
@@ -128,7 +128,8 @@ def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[s
 
 
 def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Words of a body deformed by more than so many sizes of it, and of controllers and laws; or empty."""
+    """Return messages about a body deformed by more than ``limit`` times its size and about controllers; or
+    empty."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
@@ -149,12 +150,13 @@ def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
 
 
 def _names(values: Iterable[ControlledValue]) -> str:
-    """Each once, for a message."""
+    """Names of the controlled values, each once, for a message."""
     return ", ".join(dict.fromkeys(each.name for each in values))
 
 
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
-    """Name of a floating body, and the greatest elastic displacement of a port now over its size."""
+    """Return the floating body with the largest ratio of elastic displacement of a port to its size, and this
+    ratio."""
     system, eta = assembly.system, np.asarray(assembly.memory["eta"])
     floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
     worst = "", 0.0
@@ -169,7 +171,7 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 
 def _most_compressed(assembly: Assembly) -> str:
-    """A clause for an error message; empty where there are no strings."""
+    """Clause of an error message that names the most compressed string element; empty without strings."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

@@ -1,4 +1,4 @@
-"""What steps met that the user should know: dependent joints, open energies, laws that jump; in words."""
+"""Warnings about the steps of a run: redundant joints, open energy balances, laws that jump."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,13 +14,13 @@ Told = tuple[str, type[Warning]]
 
 
 class StepWords:
-    """Remembers when joints first depended on each other, and when energies of a step first did not add up.
+    """Collects warnings of a run: when joints were first redundant, and when the energy balance was first open.
 
     Args:
-        stepper: whose steps they are; what it has counted so far was told.
+        stepper: whose steps they are; its counts so far have been reported.
 
     Attributes:
-        has_any: whether there is something to tell, told or not.
+        has_any: whether there is a warning, reported or not.
     """
 
     def __init__(self, stepper: "Stepper") -> None:
@@ -32,11 +32,11 @@ class StepWords:
         self.begin()
 
     def begin(self) -> None:
-        """What the stepper has counted so far is of others."""
+        """Start from the present counts of the stepper, which belong to earlier steps."""
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
-        """Note what the steps up to a time [s] met; whether there is anything to tell, told or not."""
+        """Note the warnings of the steps up to a time [s]; return whether there is any, reported or not."""
         stepper, is_there = self._stepper, False
         if stepper.dependent_steps > self._dependent:
             is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time
@@ -47,7 +47,7 @@ class StepWords:
 
     @property
     def of_dependent_steps(self) -> str:
-        """Joints that were independent at the start may pass a position where they are not; or empty."""
+        """Warning that the joints passed singular positions, where their forces are not unique; or empty."""
         if self._dependent_time is None:
             return ""
         return (
@@ -58,7 +58,8 @@ class StepWords:
 
     @property
     def _of_open_steps(self) -> str:
-        """The equations of a step were solved, and its ledger is open: a matter of numbers, not of mechanics."""
+        """Warning that a solved step has an open energy balance, a fault of numerics, not of mechanics; or
+        empty."""
         if self._open_time is None:
             return ""
         return (
@@ -68,7 +69,7 @@ class StepWords:
         )
 
     def untold(self) -> Iterator[Told]:
-        """What was not told before, each kind and each law once."""
+        """Yield warnings that have not been reported yet, each kind and each law once."""
         found: dict[str, Told] = {
             "dependent": (self.of_dependent_steps, RedundancyWarning),
             "open": (self._of_open_steps, StepWarning),
@@ -82,7 +83,7 @@ class StepWords:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """A law that jumps has no value that agrees with the step that it makes."""
+    """Warning that a law jumps, so that no value of it agrees with the step in which it acts."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

@@ -1,4 +1,4 @@
-"""Steps of the conserving method (docs/theory.md, 4): calls of compiled kernels on the tables of an assembly."""
+"""Steps of the conserving method by calls of compiled kernels on the tables of an assembly (docs/theory.md, 4)."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,7 +30,7 @@ LEAST_MOTION = 1e-6
 
 
 class Purpose(NamedTuple):
-    """What a call of the compiled loop is for, as the last fields of a ``StepRequest`` say it."""
+    """Purpose of a call of the compiled loop, the last fields but one of a ``StepRequest``."""
 
     measures: bool = False
     is_around_contacts: bool = False
@@ -42,23 +42,23 @@ AROUND_CONTACTS = Purpose(is_around_contacts=True)
 
 
 class Stepper(MechanismState):
-    """Takes steps from a state that it holds: exact in energy, momenta, joints and the path of the centre of mass.
+    """Takes steps from its stored state: exact in energy, momenta, joints and the path of the centre of mass.
 
     Args:
         assembly: what moves; its memory holds the state.
         order: one of ``SUBSTEPS``.
         damping: numerical, gamma_num of (3.4).
-        is_redundant: joints hold a motion twice; their forces of least size are taken.
-        loop: memory -> what takes its steps; None: the compiled loop.
-        coarsening: how many times longer the parts of steps around contacts are than contacts ask for.
+        is_redundant: whether constraints are redundant; their forces of least size are taken.
+        loop: returns the loop that takes the steps of a memory; None: the compiled loop.
+        coarsening: how many times longer the substeps around contacts are than contacts request.
 
     Attributes:
         damping: as given.
-        shares: of a step, those of the substeps that it is composed of.
+        shares: shares of a step that its substeps take, shape (substeps,).
         has_laws: whether forces are functions of the state that Python evaluates in the step.
         is_controlled: whether there are controllers, which are evaluated before each step.
-        least_motion: motion in a step over the reach, to which Newton's updates in steps of less are compared.
-        layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
+        least_motion: smallest motion in a step, over the reach, that Newton's updates are compared with.
+        layout: description of the numbers of a snapshot; snapshots of other layouts cannot be restored.
         load_values: number of loads and then prescribed forces, three values each.
     """
 
@@ -142,7 +142,10 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one step of any size in which time stands still, contacts undivided; whether it has a solution."""
+        """Take one step of any size in which time stands still; return whether it has a solution.
+
+        Contacts do not divide it into substeps.
+        """
         instants = np.array([time, time])
         moving, loads = self.assembly.moving_values(instants), self.assembly.load_values(instants[:1])
         course, rows = Course(np.ones(1), moving, loads), StoredRows(self.memory, 1, Storage())
@@ -151,14 +154,16 @@ class Stepper(MechanismState):
         return self._enter(rows, step, course, AROUND_CONTACTS)[0] == 1
 
     def now(self, time: float) -> Mapping[str, Array]:
-        """The state at a time [s], as one instant; the greatest error since the last stored instant stays."""
+        """The state at a time [s] as one stored instant, by table; the largest error since the last stored instant
+        stays."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
         self._enter(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
         self.measured_at, self._step_error[0] = nan, error
         return self.memory.rows(rows.numbers)
 
     def _thinned(self, taken: Advance, storage: Storage) -> Advance:
-        """All instants as watched; those that are to be stored as rows, with the greatest error between."""
+        """Split steps that were all stored: all as watched, and the requested ones as rows with the largest error
+        between."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = {name: array[kept] for name, array in watched.items()}
@@ -170,7 +175,8 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _asked(self, time: float, rates: Array) -> bool:
-        """Whether controllers answered; what one raised comes once the steps before are stored."""
+        """Whether all controllers returned values at a time [s]; an exception is stored until the steps before are
+        stored."""
         try:
             self._controllers.hold(time, rates, self._held, partial(self._recorded, time))
         except BaseException as raised:
@@ -178,7 +184,7 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """One step with values of the laws that are those of its mean state (8.22); steps taken, and the status."""
+        """Take one step with values of the laws at its mean state (8.22); return steps taken and the status."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.aside()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -225,7 +231,8 @@ class Stepper(MechanismState):
         return 1, CONVERGED
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
-        """What moves and loads between instants, with steps in such shares."""
+        """Prescribed vectors and loads between instants, for steps of size ``step`` [s] with such shares of
+        substeps."""
         if self._still is not None and len(instants) == 2 and shares is self.shares and not self._given.size:
             return self._still
         if self._steady is not None and not self.assembly.moving:
@@ -236,18 +243,18 @@ class Stepper(MechanismState):
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
     def _around_contacts(self, instants: Array, step: float) -> Course:
-        """One step in the parts that contacts asked for."""
+        """Inputs of one step, divided into the substeps that contacts requested."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
     def _enter(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
-        """Take the steps of a course alone: how many were taken, and the status of the last."""
+        """Take the steps of a course alone, and return how many were taken and the status of the last."""
         call = self._call(rows, step, course, purpose)
         call.take()
         return self._answer(rows, call)
 
     def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """How many steps of a call were taken, and the status of the last; rows know of them."""
+        """Return how many steps of a call were taken and the status of the last, and record them in the rows."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
@@ -255,12 +262,12 @@ class Stepper(MechanismState):
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
-        """The call of the compiled loop that takes the steps of a course.
+        """Return the call of the compiled loop that takes the steps of a course.
 
         Args:
             rows: receive stored instants and the reactions of the first step.
             step: size of the steps [s].
-            course: their substeps; without any the state as it is becomes a row.
+            course: inputs of their substeps; without any the state as it is becomes a row.
             purpose: of the call.
         """
         sizes = step * course.shares
@@ -288,7 +295,7 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """The request of a call; ``longest``: of the parts of a step that it takes at once [s]."""
+        """Return the request of a call; ``longest`` is the largest of the substeps [s]."""
         return StepRequest(
             steps,
             self.damping,
@@ -304,24 +311,25 @@ class Stepper(MechanismState):
 
     @property
     def is_steady(self) -> bool:
-        """Whether nothing depends on time but what is given to the loads."""
+        """Whether nothing depends on time except values that ``give`` adds to the loads."""
         is_still = self._steady is not None and not self.assembly.moving
         return is_still and not (self.has_laws or self.is_controlled)
 
     @property
     def steady_loads_of_model(self) -> Array:
-        """All loads of a stepper that is steady without what is given, shape (3 loads,)."""
+        """All loads of a steady stepper without values of ``give``, shape (3 loads,)."""
         assert self._steady is not None, "it is steady"
         return np.asarray(self._steady[0])
 
     @property
     def steady_loads(self) -> Array:
-        """The same as they are now."""
+        """All loads of a steady stepper with values of ``give``, shape (3 loads,)."""
         loads = self.steady_loads_of_model
         return np.asarray(loads + self._given) if self._given.size else loads
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that finds multipliers and forces, as ``reactions_under`` the loads of this time."""
+        """Return a function that computes multipliers and forces, as ``reactions_under`` the loads of this time
+        [s]."""
         values = self._values(np.array([time]))[0]
         if self._held.size:
             values = values + self._held
@@ -332,7 +340,7 @@ class Stepper(MechanismState):
 
     @property
     def inputs(self) -> Mapping[str, Input]:
-        """Constant loads and prescribed forces by name, with their places in ``give``."""
+        """Constant loads and prescribed forces by name, with their indices in the values of ``give``."""
         return self.assembly.inputs
 
     def give(self, values: Array) -> None:
@@ -345,7 +353,7 @@ class Stepper(MechanismState):
         return values + self._given if self._given.size else values
 
     def control(self, time: float) -> None:
-        """Have the controllers set the values that they hold in the steps to come."""
+        """Evaluate the controllers at a time [s]; their values are constant in the steps to come."""
         if time != self.measured_at:
             self.now(time)
         held = np.zeros_like(self._held)
@@ -354,23 +362,23 @@ class Stepper(MechanismState):
         self._held = held
 
     def _recorded(self, time: float) -> RecordedStates:
-        """The state at this instant, for sensors."""
+        """Recording of the present state at a time [s], for sensors."""
         return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
 
     @property
     def numbers_a_step(self) -> int:
-        """Of a stored row and of the functions of time: they bound how many steps are taken at a time."""
+        """Numbers of one step in stored rows and functions of time, which bound the length of a block."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
-        """A copy of the state with its ledger, then of angles, memory and values of controllers, shape (numbers,).
+        """Copy of the state with its ledger, then of angles, memory and values of controllers, shape (numbers,).
 
         After ``restore`` of it the same steps have the same digits.
         """
         return np.concatenate([*self._remembered, self._held])
 
     def restore(self, snapshot: Array) -> None:
-        """Put a snapshot back."""
+        """Set the state to a snapshot, shape (numbers,)."""
         begin = 0
         for array in self._remembered:
             array[:] = snapshot[begin : begin + len(array)]
@@ -384,7 +392,7 @@ class Stepper(MechanismState):
         return self.memory.state, own.angles, own.memory, self._implicit.memory
 
     def let_interrupt(self) -> None:
-        """Ctrl-C in functions that compiled code calls, and what ends a run, was held back."""
+        """Raise a Ctrl-C, or an exception of a controller or law, that was held back during compiled steps."""
         self._laws.let_interrupt()
         if self._stop is not None:
             error, self._stop = self._stop, None
@@ -392,15 +400,15 @@ class Stepper(MechanismState):
 
     @property
     def cause(self) -> BaseException | None:
-        """What a function of a law raised in the last step; None: nothing."""
+        """The exception that a function of a law raised in the last step, or None."""
         return self._law_error or self._laws.error
 
     @property
     def has_jumps(self) -> bool:
-        """Whether ``jumps`` has any."""
+        """Whether any law has jumped so far."""
         return self.has_laws and bool(self._implicit.jumps.any())
 
     @property
     def jumps(self) -> Mapping[str, int]:
-        """Steps so far in which values of a law were none of it, where it jumps, by the name of the law."""
+        """Number of steps so far in which no value equalled a law that jumps, by the name of the law."""
         return self._controllers.by_law(self._implicit.jumps)

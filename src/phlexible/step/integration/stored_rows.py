@@ -1,4 +1,4 @@
-"""What a run tells a stepper and is told by it: which instants are stored, and how far steps came."""
+"""Requests of a run to its stepper, and the answers: which instants are stored, and how many steps were taken."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,13 +11,13 @@ from phlexible.step.tables.memory import Memory
 
 
 class Storage(NamedTuple):
-    """Which instants of a number of steps are stored.
+    """Choice of the instants that are stored among a number of steps.
 
     Attributes:
-        every: store each so many.
+        every: store every n-th step.
         phase: steps taken since the last one stored.
         continues: the step before had the same size, and ended at this state.
-        asks: controllers are asked before each step but the first; the values of one that fails stay held.
+        asks: controllers are evaluated before each step but the first; if one fails, the last values remain.
         watches: the instants of all steps are wanted too.
     """
 
@@ -29,16 +29,16 @@ class Storage(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """What a number of steps of one size gave.
+    """Result of a number of steps of one size.
 
     Attributes:
         steps: how many were taken.
-        is_singular: why the next one failed, if it did: a singular matrix.
+        is_singular: whether the next one failed with a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
-        last_error: greatest estimated error of the steps after the last stored row, see ``error``.
+        last_error: largest estimated error of the steps after the last stored row, see ``error``.
         is_stopped: a controller or a law raised an error before the next one: ``let_interrupt`` raises it.
-        trials: of steps that were taken to find forces of the state.
+        trials: number of steps that were tried in order to solve for laws of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
@@ -53,16 +53,16 @@ class Advance(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Greatest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4)."""
+        """Largest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4)."""
         return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 
 class Course(NamedTuple):
-    """What functions of time prescribe in steps of one size.
+    """Inputs of steps of one size: prescribed vectors and loads as functions of time.
 
     Attributes:
-        shares: of a step that its substeps take, shape (substeps,).
-        moving: given vectors at the ends of all substeps, shape (steps substeps + 1, 3 vectors).
+        shares: shares of a step that its substeps take, shape (substeps,).
+        moving: prescribed vectors at the ends of all substeps, shape (steps substeps + 1, 3 vectors).
         loads: at their middles, shape (steps substeps, 3 loads).
     """
 
@@ -71,17 +71,18 @@ class Course(NamedTuple):
     loads: Array
 
     def steps(self, first: int, last: int) -> "Course":
-        """From one step up to another; of two equal numbers what moves where the step begins."""
+        """Inputs of the steps ``first`` .. ``last`` - 1; of two equal numbers the prescribed vectors at one
+        instant."""
         begin, end = first * len(self.shares), last * len(self.shares)
         return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
 
     def with_loads(self, more: Array) -> "Course":
-        """The same with more loads."""
+        """Copy of the inputs with ``more`` added to the loads, shape (steps substeps, 3 loads)."""
         return Course(self.shares, self.moving, self.loads + more)
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """What laws remember as ``State.branches`` has it, shape (rows, branches)."""
+    """History variables of stored rows in the order of ``State.branches``, shape (rows, branches)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]
@@ -89,7 +90,8 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
-    """Puts ``State.branches`` into the state; None: relaxed."""
+    """Write history variables in the order of ``State.branches``, shape (branches,), into the state; None:
+    relaxed."""
     names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"
     tables = [memory[name] for name in names]
     parts = np.cumsum([table.size for table in tables])
@@ -99,7 +101,7 @@ def set_branches(memory: Memory, branches: Array | None) -> None:
 
 
 class StoredRows:
-    """Collects rows of the state, each with the mean reactions of the steps beside it.
+    """Collects rows of the state, each with the mean reactions of the steps before and after it.
 
     Args:
         memory: whose state is stored, with its multipliers and forces, the reactions, as its last numbers.
@@ -109,7 +111,7 @@ class StoredRows:
     Attributes:
         numbers: the rows, shape (rows, state numbers).
         first: reactions of the first step.
-        every, since_stored: the next steps store each so many; steps since the last one stored.
+        every, since_stored: store every n-th of the next steps; steps since the last one stored.
         continues: the step before had the same size, and ended at this state.
     """
 
@@ -122,7 +124,7 @@ class StoredRows:
 
     @property
     def rest(self) -> Array:
-        """Those that are still to be written."""
+        """View of the rows that are still to be written, shape (rows, state numbers)."""
         return self.numbers[self._row :]
 
     @property
@@ -131,11 +133,11 @@ class StoredRows:
         return (self.since_stored + 1) % self.every == 0
 
     def aside(self, count: int = 0) -> "StoredRows":
-        """Rows that are not kept: none for the next step, or one for the state as it is."""
+        """Return separate rows that are not stored: none for the next step, or one for the state as it is."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def took(self, steps: int, reactions: Array) -> None:
-        """So many steps more, the first of which had these reactions."""
+        """Record that so many more steps were taken, the first of which had these reactions, shape (reactions,)."""
         if not steps:
             return
         if self._open >= 0:
