@@ -1,1 +1,1 @@
-"""From a system to tables."""
+"""Assembly of the tables that the compiled step reads, from a system of bodies and interactions."""

@@ -1,4 +1,4 @@
-"""A system as memory of the kernels, and the functions of time and measurements beside it."""
+"""A system as memory of the kernels, together with its functions of time and measurements."""
 
 import itertools
 from collections.abc import Iterable
@@ -56,7 +56,7 @@ HISTORY = 64
 
 @dataclass(frozen=True, eq=False)
 class Assembly:
-    """A system as the kernels see it.
+    """A system in the form that the kernels read.
 
     Attributes:
         system: what was assembled.
@@ -65,9 +65,9 @@ class Assembly:
         prescribed: prescribed parts of forces with the names of their elements, after the loads.
         controlled: load values that controllers set.
         element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
-        vectors, chords: as they are numbered in the tables.
+        vectors, chords: in the order of their numbers in the tables; chords are weighted sums of vectors.
         laws: of all forces; they keep the users' functions alive.
-        soft: elements of soft bodies; so does this.
+        soft: elements of soft bodies; it keeps users' functions alive too.
         plan: the elimination, which mechanisms of the same structure have in common.
     """
 
@@ -84,7 +84,8 @@ class Assembly:
     plan: "Plan"
 
     def initial_thetas(self, state: State) -> Array:
-        """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
+        """Coordinates of all forces at a state, zero for strains of absolute bodies, angles between -pi and pi,
+        shape (forces,)."""
         first, found = 0, np.zeros(self.memory.counts["forces"])
         if not len(found):
             return found
@@ -104,7 +105,7 @@ class Assembly:
 
     @cached_property
     def _apart_from_rods(self) -> tuple[list[int], FunctionSet]:
-        """Numbers of scalar forces that are no strains in tables of rods, and their functions."""
+        """Numbers of the scalar forces that are not strains in tables of rods, and the set of their functions."""
         system, strains = self.system, self.memory["rod_force"].tolist()
         if not strains:
             return list(range(len(system.forces))), system.force_functions
@@ -115,9 +116,9 @@ class Assembly:
         return numbers, system.functions(rows)
 
     def moving_values(self, times: Array) -> Array:
-        """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
+        """Vectors that are functions of time at the times [s], shape (times, 3 vectors).
 
-        Of the path p of a drive cos p, sin p and p.
+        For the path p of a drive they are cos p, sin p and p.
         """
         if not self.moving:
             return np.zeros((len(times), 0))
@@ -150,7 +151,7 @@ class Assembly:
         return found
 
     def fresh(self) -> "Assembly":
-        """The same with memory of its own.
+        """Return an assembly of the same system with separate memory.
 
         It is made anew where laws are functions of users, who may change what these read.
         """
@@ -158,7 +159,7 @@ class Assembly:
 
     @property
     def has_functions(self) -> bool:
-        """Whether laws are functions of users."""
+        """Whether any law calls a function of the user."""
         return any(law.functions for law in self.laws)
 
     @property
@@ -168,9 +169,9 @@ class Assembly:
         return not any(callable(value) and not isinstance(value, Feedback) for value in values)
 
     def load_values(self, times: Array, ends: Array | None = None) -> Array:
-        """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
+        """Loads and prescribed forces of elements at the times [s], shape (times, 3 values) [N or N m].
 
-        Those that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
+        Values that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
         steps between these.
         """
         loads = self.system.loads
@@ -195,16 +196,16 @@ class Assembly:
 
 
 def assemble(system: System, with_segments: bool = True, like: Assembly | None = None) -> Assembly:
-    """The tables of a system, with a state of zeros.
+    """Return the tables of a system, with a state of zeros.
 
-    First everything that acts is listed, which numbers its vectors, chords and functions in the order in which they
-    are asked for. Then bodies and what couples them are nodes and edges of a graph, whose elimination gives each
-    pair of nodes its block in Newton's matrix. Then tables are filled, which refer to these numbers and blocks.
+    First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
+    first use. Then bodies and couplings become nodes and edges of a graph, whose elimination gives each pair of
+    nodes its block in Newton's matrix. Then tables are filled, which refer to these numbers and blocks.
 
     Args:
         system: what moves.
-        with_segments: long bodies in segments; without them all their blocks are dense.
-        like: of a mechanism that may have the same structure, of which all that follows from it is taken.
+        with_segments: store long bodies in segments; without them all their blocks are dense.
+        like: assembly of a mechanism that may have the same structure, whose plan and tables are then reused.
     """
     parts = _numbered(system, with_segments)
     known = like.plan if like is not None else None
@@ -240,11 +241,11 @@ Graph = tuple[list[int], set[tuple[int, int]], list[list[int]], dict[int, int], 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The elimination of a mechanism.
+    """The elimination of a mechanism: its graph and the schedule that was made for it.
 
     Attributes:
-        asked: of the graph that it is of.
-        schedule: of its nodes.
+        asked: the graph, as arguments of ``block_schedule``.
+        schedule: elimination of its nodes.
     """
 
     asked: Graph
@@ -257,12 +258,12 @@ class Parts:
 
     Attributes:
         tables: constraints and laws in the order of their multipliers and forces, and loads.
-        prescribed, controlled, soft: as of an ``Assembly``.
-        rods, contact_groups: families with tables of their own.
+        prescribed, controlled, soft: as in an ``Assembly``.
+        rods, contact_groups: families with separate tables.
         types: of floating bodies; the blocks of their coordinates are dense or have segments.
-        places: where the parts of each floating body's block are in it.
+        places: offsets of the parts of each floating body's block.
         masses: of each pair of carriers.
-        coupled: what the functions couple.
+        coupled: couplings by the functions.
     """
 
     tables: InteractionTables
@@ -278,12 +279,13 @@ class Parts:
 
     @property
     def laws(self) -> tuple[ForceData, ...]:
-        """Of all forces."""
+        """Laws of all forces, in the order of the forces."""
         return tuple(each.force for each in self.tables.interactions if each.force is not None)
 
 
 def _numbered(system: System, with_segments: bool) -> Parts:
-    """Functions of constraints, elements, strains, relations, then of loads, contacts among many, controllers."""
+    """Number the functions of constraints, elements, strains, relations, loads, contact groups and controllers, in
+    this order."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
@@ -327,7 +329,7 @@ def _numbered(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """The graph of bodies and of what couples them."""
+    """The graph of bodies and their couplings, as arguments of ``block_schedule``."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -338,7 +340,7 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
-    """All tables, with the numbers of the functions and the places of the blocks."""
+    """All tables by name, with the numbers of the functions and the offsets of the blocks."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -380,7 +382,11 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
 
 
 def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
-    """The constraint whose force makes friction, and how many rows, its first, are of forces and not of moments."""
+    """Return the number of the joint whose force causes this friction, and how many of its rows, the first, are
+    forces.
+
+    None where no joint force causes friction.
+    """
     if not (force.friction and force.friction.joint):
         return None
     number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
@@ -389,7 +395,7 @@ def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """The strains of bodies in absolute coordinates, each a law of the square of a chord."""
+    """Yield the strains of bodies in absolute coordinates as laws of squares of chords."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
@@ -411,7 +417,7 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Mass of each pair of carriers."""
+    """Masses of all pairs of carriers, as (carrier, carrier, mass [kg])."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
@@ -455,13 +461,13 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
 
 
 def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
-    """Tables of the elimination.
+    """Tables of the elimination of the nodes of Newton's matrix.
 
     Args:
         schedule: of the nodes.
-        apart: of each node the first rows that are coupled to no others.
-        is_long: whether its block has segments.
-        rows: of each node its first row of the constraints, or -1.
+        apart: for each node, the count of its first rows that are not coupled to the rest.
+        is_long: whether the block of each node has segments.
+        rows: first constraint row of each node, or -1.
     """
     size, row_start = schedule.size, schedule.row_start
     diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
@@ -500,7 +506,8 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
 
 
 def _product_numbers(schedule: BlockSchedule) -> int:
-    """Numbers in the largest product of a run, or columns that are solved for, and all runs of its group."""
+    """Numbers in the largest product of blocks when constraints are eliminated in one group; 0 without such
+    groups."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [size[begin[k] : begin[k + 1]] for k in np.flatnonzero(schedule.in_runs)]
     return max((int(rows.max(initial=COLUMNS) * rows.sum()) for rows in runs), default=0)
@@ -510,7 +517,7 @@ def _product_numbers(schedule: BlockSchedule) -> int:
 
 
 def work_sources(assembly: Assembly) -> dict[str, list[int]]:
-    """Columns of the table ``work`` by the name of what does it: a bushing has several."""
+    """Columns of the table ``work`` by the name of the load, joint, drive or element; a bushing has several."""
     system = assembly.system
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}
@@ -533,7 +540,8 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
 
 
 def constraint_columns(assembly: Assembly) -> IntArray:
-    """The column of each constraint, shape (constraints,); of relations one of those of their coordinates."""
+    """Column of the table ``work`` for each constraint, shape (constraints,); for relations one of their
+    coordinates."""
     system = assembly.system
     columns = len(system.loads) + np.arange(len(system.constraints))
     owner_columns = {
@@ -545,6 +553,6 @@ def constraint_columns(assembly: Assembly) -> IntArray:
 
 
 def _first_related(assembly: Assembly) -> int:
-    """Coordinates that relations consist of stand last."""
+    """First column of the table ``work`` for coordinates of relations, which come last."""
     system = assembly.system
     return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

@@ -22,7 +22,7 @@ Tables = dict[str, ArrayLike]
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
-    """Tables of whole numbers, one entry of each in a row."""
+    """Integer tables by name, from the columns of an array with one row for each entry."""
     table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
     return {name: table[:, k] for k, name in enumerate(names)}
 
@@ -33,7 +33,8 @@ SMALLEST = 6  # coordinates of a segment
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What a body with segments has in its tables in place of moments about its centre of mass.
+    """Segments of a long body, and moments about its undeformed centre of mass in place of those about its centre
+    of mass.
 
     Attributes:
         ends: one past the last coordinate of each segment.
@@ -52,22 +53,22 @@ class Band:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Coordinates of each segment."""
+        """Number of coordinates of each segment."""
         return tuple(end - begin for begin, end in zip(self.begins, self.ends, strict=True))
 
     @property
     def lows(self) -> tuple[int, ...]:
-        """First coordinate that each segment couples with: that of the segment before."""
+        """First coordinate that each segment couples with, which begins the segment before."""
         return (0, *self.begins[:-1])
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Columns of each segment: those of its neighbours and its own."""
+        """Number of columns of each segment: its coordinates and those of both neighbours."""
         highs = (*self.ends[1:], self.ends[-1])
         return tuple(high - low for low, high in zip(self.lows, highs, strict=True))
 
     def places(self, dimension: int, rigid_count: int) -> "BlockPlaces":
-        """Where the parts of the body's block are in it."""
+        """Offsets of the parts of the body's block in Newton's matrix, which has segments."""
         n, border = self.ends[-1], rigid_count + dimension
         side = border * border
         bottom = side + n * border
@@ -98,14 +99,14 @@ class BlockPlaces:
 
 
 def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
-    """Those in a dense block (width, width)."""
+    """Offsets of the parts of a dense block of Newton's matrix, shape (width, width)."""
     width = rigid_count + elastic_count
     lines = (rigid_count + np.arange(elastic_count)) * width + rigid_count
     return BlockPlaces((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
 
 
 def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
-    """Tables of frames whose blocks begin at ``starts``."""
+    """Tables of the offsets in the blocks of frames, which begin at ``starts``."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
         "side": [own.side + start for own, start in zip(places, starts, strict=True)],
@@ -115,7 +116,10 @@ def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables
 
 
 def band_of(body: FloatingBody) -> Band | None:
-    """Segments of a body about the point of its frame; None where coordinates are few or do not couple in a row."""
+    """Segments of a body with moments about its undeformed centre of mass, or None.
+
+    None where coordinates are few or do not couple in a row.
+    """
     if body.elastic_count < FEWEST:
         return None
     ends = _segments(_reaches(body))
@@ -148,7 +152,7 @@ def _planes_of(body: FloatingBody) -> Planes:
 
 
 def _without_border(plane: Matrix, border: Array) -> Matrix:
-    """The plane less numbers of its first row, border[0], and its first column, border[1]."""
+    """Return the matrix minus border[0] in its first row and border[1] in its first column."""
     if isinstance(plane, np.ndarray):
         plane = plane.copy()
         plane[0] -= border[0]
@@ -163,7 +167,7 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """One past the last coordinate that each one couples with, ascending."""
+    """One past the last coordinate that each coordinate couples with, ascending, shape (n,)."""
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
@@ -177,7 +181,7 @@ def _reaches(body: FloatingBody) -> IntArray:
 
 
 def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
-    """First and one past the last coordinate that each strain and its squares touch."""
+    """First and one past the last coordinate that each strain and its squares depend on."""
     found = [[begin, end] for begin, end in supports(strain.rows)]
     for s, (begin, end) in zip(strain.square_strain.tolist(), supports(strain.squares), strict=True):
         if end:
@@ -210,16 +214,16 @@ STRAIN = (*(f"strain_{name}" for name in ("row", "first", "last", "has_matrix"))
 
 
 class TypeTables:
-    """Collects the types of bodies with a frame.
+    """Collects the types of floating bodies, one for all bodies with equal numbers.
 
     Args:
-        frames: about their centres of mass.
-        bodies: the same about the points of their frames.
-        with_segments: whether long bodies are in segments.
+        frames: bodies with data about their centres of mass.
+        bodies: the same bodies with data about the points of their frames.
+        with_segments: whether long bodies are stored in segments.
 
     Attributes:
         type_of: number of the type of each body.
-        bands: of each type, None where eta is dense.
+        bands: of each type, None where the block of eta is dense.
     """
 
     def __init__(
@@ -250,7 +254,7 @@ class TypeTables:
         self._factors: list[float] = []
 
     def places(self) -> list[BlockPlaces]:
-        """Where the parts of the block of each body are in it."""
+        """Offsets of the parts of the block of each body in Newton's matrix."""
         found = []
         for kind in self.type_of:
             body, band = self._types[kind], self.bands[kind]
@@ -259,11 +263,11 @@ class TypeTables:
         return found
 
     def relaxations(self) -> list[Maxwell | None]:
-        """Branches of each type."""
+        """Maxwell branches of the law of each type, or None."""
         return [body.relaxation for body in self._types]
 
     def tables(self) -> Tables:
-        """Tables of all types."""
+        """Tables of all types by name."""
         inertia, rows = [], [self._row(body, band) for body, band in zip(self._types, self.bands, strict=True)]
         for body in self._types:
             rigid = np.zeros((3, 3))
@@ -297,7 +301,7 @@ class TypeTables:
         }
 
     def _row(self, body: FloatingBody, band: "Band | None") -> tuple[int, ...]:
-        """Numbers of a type in the order of ``OF_TYPE``."""
+        """Numbers of one type in the order of ``OF_TYPE``; its patches and strains are appended."""
         moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
         begins = [len(self._patches)]
         for planes, apart in (
@@ -315,7 +319,8 @@ class TypeTables:
         return *own, first_moment, segments, len(self._strains) - first
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
-        """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""
+        """Append the rectangles of matrices (p, q) that are not zero; the first ``apart`` rows, full in a band,
+        separately."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
             found = [(slice(0, apart), columns) for _, columns in patches(plane[:apart])]
@@ -329,7 +334,7 @@ class TypeTables:
         self._patches += [(*patch, count) for patch, count in zip(added, alike, strict=True)]
 
     def _add_strains(self, body: FloatingBody) -> None:
-        """The strains of one type, each with its squares, or where these are many with the matrix of their sum."""
+        """Append the strains of one type with their squares, or with the matrix of their sum if there are many."""
         strain = body.strain
         ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
         square_supports = supports(strain.squares)
@@ -354,7 +359,7 @@ class TypeTables:
                 self._factors.append(factor)
 
     def _add(self, block: Array) -> int:
-        """Append a block row by row; its start."""
+        """Append a block of numbers row by row and return its start."""
         start = self._length
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
@@ -362,7 +367,7 @@ class TypeTables:
 
 
 def _alike(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """How many from each place on are the same, and go together where the first of them is met; at most so many."""
+    """Number of equal entries from each position on, at most ``most``, which are processed at once."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
         if places[k] == places[k + 1]:
@@ -371,7 +376,7 @@ def _alike(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _widened(own: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Supports of squares, those of neighbours the same where few zeros come in by that."""
+    """Supports of squares, made equal for neighbours where that adds few zeros."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in own:
@@ -385,7 +390,8 @@ def _widened(own: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
-    """The planes of ``step/kernels/floating_bodies.py`` of second moments W[a, b] = w[a][b]."""
+    """Combinations of the second moments W[a, b] = w[a][b] that ``step/kernels/floating_bodies.py`` uses, by (p,
+    q)."""
     if dimension == 2:
         return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
     return {(p, q): w[p][q] for q in range(3) for p in range(3)}
@@ -398,7 +404,7 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
 
 
 def support(row: Array) -> tuple[int, int]:
-    """First and one past the last column that is not zero, for shape (n,) or (k, n)."""
+    """First and one past the last column with a number that is not zero, for shape (n,) or (k, n)."""
     if not row.size:
         return 0, 0
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
@@ -407,7 +413,7 @@ def support(row: Array) -> tuple[int, int]:
 
 @cached_on_owner
 def velocity_weights(body: FloatingBody) -> Array:
-    """sqrt(M_ii / m) of M(0): what a velocity component moves, compared with the body's translation."""
+    """Weights that make velocities comparable with a translation: sqrt(M_ii / m) of M(0), shape (velocities,)."""
     return np.asarray(np.sqrt(mass_diagonal(body) / body.mass))
 
 

@@ -20,7 +20,7 @@ from phlexible.step.assembly.interactions import Function, InteractionTables
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCoordinate:
-    """A coordinate and its functions, whose chords are numbered."""
+    """A measured coordinate, with its functions of numbered chords."""
 
     coordinate: Coordinate
     functions: tuple[Function, ...]
@@ -28,7 +28,7 @@ class MeasuredCoordinate:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPoint:
-    """A point by the number of its vector."""
+    """A measured point, by the number of its vector."""
 
     vector: int
 
@@ -38,12 +38,12 @@ Measured = MeasuredCoordinate | MeasuredPoint
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """Some of the numbers that a controller is given.
+    """One measured quantity of a controller, and how its numbers follow from those of compiled code.
 
     Attributes:
-        begin, end: of what compiled code measures for it, among the numbers of its controller.
-        map: weights and offset, where not all of these are given as they are.
-        reading: what is read from the whole state instead.
+        begin, end: range among the numbers that compiled code measures for the controller.
+        map: matrix and offset that are applied to these numbers; None: they are passed unchanged.
+        reading: sensor that is read from the whole state instead.
     """
 
     begin: int
@@ -58,7 +58,7 @@ class Target:
 
     Attributes:
         column: first of them in a row of load values.
-        begin, size: which of the values of the controller.
+        begin, size: range among the values of the controller.
         direction: that a single value acts along, shape (3,); None: values act as they are.
         is_whole: whether the controller has no other values.
         load: whose three numbers they are; None: a single one.
@@ -72,7 +72,7 @@ class Target:
     load: PointLoad | None = None
 
     def write(self, values: Array, held: Array) -> None:
-        """Values of the controller into a row of load values."""
+        """Write the values of the controller, shape (values,), into a row of load values, shape (load values,)."""
         own = values[self.begin : self.begin + self.size]
         if self.direction is not None:
             held[self.column : self.column + 3] = own[0] * self.direction
@@ -82,14 +82,14 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class ControlledValue:
-    """Load values that one controller sets.
+    """All load values that one controller sets, and what it measures.
 
     Attributes:
-        targets: where they act.
+        targets: where its values act.
         feedback: the controller.
-        measured: by compiled code.
-        channels: what the controller is given; empty: all that is measured, as it is.
-        size: numbers that the controller returns: 1 for joints, 3 for loads.
+        measured: coordinates and points that compiled code measures.
+        channels: quantities that the controller receives; empty: all that is measured, unchanged.
+        size: numbers that the controller returns: 1 for a joint, 3 for a load, or all of a ``StateForce``.
         name: of the load or element, for messages.
         dimension: of the model.
     """
@@ -103,7 +103,7 @@ class ControlledValue:
     dimension: int
 
     def check_inside(self, values: Array, time: float) -> None:
-        """Refuses values of loads that point out of the plane of a planar model.
+        """Refuse values of loads that point out of the plane of a planar model.
 
         Raises:
             ParameterError: names the load.
@@ -115,14 +115,14 @@ class ControlledValue:
 
     @property
     def column(self) -> int:
-        """First of its numbers in a row of load values, where it sets one load."""
+        """First column of its numbers in a row of load values, for a controller of one load."""
         return self.targets[0].column
 
 
 def controlled_values(
     system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
 ) -> tuple[ControlledValue, ...]:
-    """All load values that controllers set; what they measure is added to the vectors."""
+    """All load values that controllers set; vectors and chords that they measure are added to the tables."""
     loads = [(load.value, str(load), load) for load in system.loads]
     forces = [(value, label, None) for value, label in prescribed]
     groups: dict[int, tuple[Feedback, str, list[Target]]] = {}

@@ -1,4 +1,5 @@
-"""What couples what between bodies: places in Newton's matrix, and tables of integers (docs/theory.md, 8)."""
+"""Structure of the couplings between bodies: offsets in Newton's matrix, and tables of integers (docs/theory.md,
+8)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from phlexible.step.tables.memory import packed
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Places by parts: carriers, then auxiliaries, then constraints, by their numbers.
+    """Offsets of blocks in Newton's matrix, by the numbers of carriers, then auxiliaries, then constraints.
 
     Attributes:
         layout: of the carriers.
@@ -34,7 +35,7 @@ class Places:
     schedule: BlockSchedule
 
     def __getitem__(self, pair: tuple[int, int]) -> int:
-        """First number of the block (row part, column part)."""
+        """Offset of the first number of the block (row part, column part)."""
         row, column = pair
         own, other = self.layout.node(row), self.layout.node(column)
         start = self.schedule.places[own, other]
@@ -43,7 +44,7 @@ class Places:
         )
 
     def of_carriers(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """The same of many pairs of carriers, each of shape (k,)."""
+        """Offsets of the first numbers of the blocks of many pairs of carriers, shape (pairs,)."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
         cluster, inside, count = self.layout.cluster, self.layout.row_in_cluster, self.layout.cluster_count
@@ -53,7 +54,7 @@ class Places:
 
     @property
     def strides(self) -> IntArray:
-        """From row to row of blocks in the columns of each carrier, shape (carriers,)."""
+        """Distances between rows of blocks in the columns of each carrier, in numbers, shape (carriers,)."""
         return self.schedule.size[self.layout.cluster]
 
 
@@ -61,7 +62,8 @@ class Places:
 
 
 class VectorKind(NamedTuple):
-    """A vector: what carries it, or GIVEN or MOVING, and the coordinates, from first to last, that shift it."""
+    """A vector without its numbers: carrier, or GIVEN or MOVING, and range of the elastic coordinates that shift
+    it."""
 
     carrier: int
     is_point: bool
@@ -70,15 +72,19 @@ class VectorKind(NamedTuple):
 
 
 class FunctionKind(NamedTuple):
-    """A function: both chords and the component of the moving vectors, or -1, of each term, and of itself."""
+    """A function without its numbers: both chords and the moving component, or -1, of each term, and of itself."""
 
     terms: tuple[tuple[int, int, int], ...]
     time: int
 
 
 class InteractionKind(NamedTuple):
-    """A constraint or a law: how many functions its coordinate has, whether the others are components of sliding,
-    the row whose multiplier pulls on it and the constraint whose force makes its friction, or -1."""
+    """A constraint or a law without its numbers.
+
+    ``gap_count`` functions make its coordinate, and further ones are components of sliding if it ``slides``.
+    ``row`` is the constraint row whose multiplier acts on it, ``bearing`` the constraint whose force causes its
+    friction; -1: none.
+    """
 
     functions: tuple[FunctionKind, ...]
     is_law: bool
@@ -94,21 +100,21 @@ KEPT, LARGEST = 32, 2000
 
 @dataclass(frozen=True)
 class Couplings:
-    """Which vectors meet, which changes of vectors are unknowns of their own, which nodes are coupled.
+    """Structure of all interactions: vectors, functions, auxiliary unknowns and coupled nodes of Newton's matrix.
 
     Second derivatives of functions, and laws, couple carriers with each other. Between rigid carriers these blocks
-    stay; the change of a vector on an elastic body that meets another body becomes an auxiliary unknown, so
+    stay; the change of a vector on an elastic body that is coupled to another body becomes an auxiliary unknown, so
     that blocks between two elastic bodies never arise (8.6). So does that of any vector on a long body.
 
-    There are no numbers of the mechanism in it but weights of chords, so that models beside one another have it in
-    common, with all that follows.
+    It contains no numbers of the mechanism but weights of chords, so that models with perturbed numbers share it,
+    with all that follows from it.
 
     Attributes:
         clusters: nodes of the elimination of the carriers.
         widths: velocities of each carrier.
         rigid: how many of them are rigid.
         dimension: of the mechanism.
-        long_carriers: those with segments, in whose block any two coordinates do not meet.
+        long_carriers: carriers with segments, whose block does not couple all pairs of coordinates.
         vectors: all of them.
         chords: weights and vectors of each.
         interactions: constraints first.
@@ -129,17 +135,17 @@ class Couplings:
 
     @cached_property
     def functions(self) -> list[FunctionKind]:
-        """Of all interactions."""
+        """Functions of all interactions, in their order."""
         return [function for each in self.interactions for function in each.functions]
 
     @cached_property
     def parts(self) -> list[list[int]]:
-        """Distinct vectors on carriers in each function."""
+        """Numbers of the distinct vectors on carriers in each function."""
         return [self._parts(function) for function in self.functions]
 
     @cached_property
     def pairs(self) -> list[list[tuple[int, int, int, float]]]:
-        """Vectors on carriers that meet in each function, see ``_pairs``."""
+        """Pairs of vectors on carriers that are multiplied in each function, see ``_pairs``."""
         return [list(self._pairs(function)) for function in self.functions]
 
     @cached_property
@@ -148,29 +154,29 @@ class Couplings:
 
     @cached_property
     def auxiliary(self) -> dict[int, int]:
-        """Vectors whose changes are unknowns, with their numbers."""
+        """Numbers of the auxiliary unknowns by the vectors whose changes they are."""
         found: dict[int, int] = {}
         self._find_auxiliaries(found)
         return found
 
     @cached_property
     def _auxiliary_vectors(self) -> list[int]:
-        """The same in their order."""
+        """Vectors whose changes are auxiliary unknowns, in the order of these."""
         return list(self.auxiliary)
 
     @cached_property
     def _filled(self) -> list[tuple[BlockSchedule, Tables]]:
-        """Tables of the last schedule."""
+        """Cache of the last schedule and its tables, empty or with one entry."""
         return []
 
     @cached_property
     def constraint_count(self) -> int:
-        """How many interactions are constraints."""
+        """Number of the interactions that are constraints."""
         return sum(not each.is_law for each in self.interactions)
 
     @cached_property
     def node_sizes(self) -> list[int]:
-        """Rows of all nodes: clusters of carriers, auxiliaries, constraints."""
+        """Numbers of rows of all nodes: clusters of carriers, auxiliaries, constraints."""
         constraints = self.interactions[: self.constraint_count]
         return [
             *np.bincount(self.clusters.of, self.widths).astype(np.int64).tolist(),
@@ -180,7 +186,7 @@ class Couplings:
 
     @cached_property
     def waits(self) -> list[list[int]]:
-        """Nodes that have to be eliminated before each: joints after their bodies, auxiliaries after theirs."""
+        """Nodes that must be eliminated before each node: joints after their bodies, auxiliaries after theirs."""
         node = self.clusters.node
         waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
@@ -190,7 +196,7 @@ class Couplings:
 
     @property
     def constraint_starts(self) -> IntArray:
-        """First row of each constraint."""
+        """First row of each constraint, shape (constraints,)."""
         return np.array(self._starts[: self.constraint_count], dtype=np.int64)
 
     @property
@@ -199,7 +205,7 @@ class Couplings:
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        """The interactions whose coordinates a relation has, by the number of its constraint."""
+        """Numbers of the interactions whose coordinates a relation contains, by the number of its constraint."""
         constraint = {int(start): number for number, start in enumerate(self._starts[: self.constraint_count])}
         found: dict[int, list[int]] = {}
         for number, each in enumerate(self.interactions):
@@ -208,12 +214,16 @@ class Couplings:
         return found
 
     def _held(self, constraint: int) -> set[int]:
-        """Carriers that a constraint holds, by its functions or by coordinates that it relates."""
+        """Carriers in a constraint, by its functions or by coordinates that it relates."""
         return {c for n in (constraint, *self._related.get(constraint, ())) for c in self._carriers(n)}
 
     @cached_property
     def coupled_translations(self) -> set[int]:
-        """Carriers whose V is in forces that depend on the motion: other forces leave m delta(V) alone."""
+        """Carriers whose linear velocity V affects forces that depend on the motion.
+
+        For other carriers the balance of the translation is m delta(V) = F with forces F that do not depend on the
+        motion.
+        """
         found = {c for n in range(self.constraint_count, len(self.interactions)) for c in self._carriers(n)}
         for pairs in self.pairs:
             found |= {self.vectors[vector].carrier for _, k, l, _ in pairs for vector in (k, l)}
@@ -224,7 +234,7 @@ class Couplings:
 
     @cached_property
     def edges(self) -> frozenset[tuple[int, int]]:
-        """Pairs of nodes that interactions couple."""
+        """Pairs of different nodes that interactions couple."""
         found: set[tuple[int, int]] = set()
         for vector, number in self.auxiliary.items():
             found.add((self.vectors[vector].carrier, len(self.widths) + number))
@@ -245,7 +255,7 @@ class Couplings:
         return frozenset((a, b) for a, b in nodes if a != b)
 
     def tables(self, places: Places) -> Tables:
-        """Tables, with the places of the blocks, of all but numbers."""
+        """Tables by name of all but real numbers, with the offsets of the blocks; cached for the last schedule."""
         known = self._filled[0] if self._filled else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))
@@ -284,7 +294,8 @@ class Couplings:
         return list(found)
 
     def _pairs(self, function: FunctionKind) -> Iterator[tuple[int, int, int, float]]:
-        """Term (within the function), two vectors on carriers that meet in it, the product of their weights."""
+        """Yield pairs of vectors that are multiplied: term in the function, both vectors, product of their
+        weights."""
         for p, (one, two, _) in enumerate(function.terms):
             weights: dict[tuple[int, int], float] = {}
             for wa, k in self.chords[one]:
@@ -299,7 +310,7 @@ class Couplings:
             yield from self.pairs[m]
 
     def _carriers(self, number: int) -> list[int]:
-        """Carriers of an interaction, in the order of their vectors."""
+        """Carriers of an interaction, each once, in the order of their vectors."""
         found: dict[int, None] = {}
         for m in range(self._starts[number], self._starts[number + 1]):
             for vector in self.parts[m]:
@@ -326,7 +337,7 @@ class Couplings:
                     self._need(vector, found)
 
     def _are_apart(self, a: int, b: int) -> bool:
-        """Whether the balance of carrier a does not see the velocities of carrier b itself."""
+        """Whether the balance of carrier a contains no derivative by the velocities of carrier b directly."""
         return a != b or b in self.long_carriers
 
     def _has_auxiliaries(self, number: int) -> bool:
@@ -341,12 +352,12 @@ class Couplings:
         return len(self.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
-        """Node by which the change of vector l is seen from the balance of vector k's carrier."""
+        """Node whose unknowns the balance of vector k's carrier uses for the change of vector l."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
         return len(self.widths) + self.auxiliary[l] if self._are_apart(a, b) and self._is_elastic(b) else b
 
     def _columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
-        """Nodes of a law's groups as its carrier sees them, each with the number of its group."""
+        """Nodes of a law's groups that the balance of a carrier contains, each with the number of its group."""
         groups = self._groups(number)
         found = []
         for place, node in enumerate(groups):
@@ -360,7 +371,7 @@ class Couplings:
         return found
 
     def _groups(self, number: int) -> list[int]:
-        """Nodes of a law's groups: carriers, then the auxiliaries of their vectors where there are several."""
+        """Nodes of a law's groups: carriers, then the auxiliaries of their vectors if the law has any."""
         carriers = self._carriers(number)
         if not self._has_auxiliaries(number):
             return carriers
@@ -482,7 +493,7 @@ def couplings(
     loads: tuple[tuple[int, int, int], ...],
     moving: int,
 ) -> Couplings:
-    """What couples what, the same one as long as it is remembered; see ``Couplings``."""
+    """Return the structure of all interactions; calls with equal arguments share one object while it is cached."""
     widths = tuple(np.diff(layout.carrier_velocity).tolist())
     rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
     own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)

@@ -1,4 +1,4 @@
-"""Rods, soft bodies and contacts among many as tables of the kernels (docs/theory.md, 5 and 8)."""
+"""Tables of the kernels for rods, soft bodies and contact groups (docs/theory.md, 5 and 8)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -51,7 +51,7 @@ from phlexible.step.tables.memory import Memory
 
 
 class RodPoint(NamedTuple):
-    """A quadrature point: the number of its first force, the frames of its sections, their N and S, and L."""
+    """A quadrature point of a rod: number of its first force, frames of its sections, their N and S, and L."""
 
     force: int
     sections: tuple[int, ...]
@@ -61,10 +61,10 @@ class RodPoint(NamedTuple):
 
 
 class RodTables:
-    """The rods of a system whose sections turn about their centres of mass; others are general functions.
+    """Rods of a system whose sections rotate about their centres of mass; other rods are general functions.
 
     Attributes:
-        points: of all their elements.
+        points: quadrature points of all their elements.
         forces: numbers of the forces that are their strains.
     """
 
@@ -87,15 +87,15 @@ class RodTables:
         self.forces = frozenset(point.force + k for point in self.points for k in range(self._strains))
 
     def edges(self) -> set[tuple[int, int]]:
-        """Pairs of frames that share an element."""
+        """Pairs of frames that share an element of a rod, the lower number first."""
         return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
 
     def sections(self) -> IntArray:
-        """All frames that are sections."""
+        """Sorted numbers of all frames that are sections of rods."""
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
     def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
-        """Tables, with the places of the blocks of pairs of sections."""
+        """Tables of the rods by name, with the offsets of the blocks of pairs of sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -111,7 +111,10 @@ class RodTables:
         }
 
     def _quarters(self, shares: Array) -> Array:
-        """L_1, L_2 and L_3 of L = ((L_1, 0), (L_2, L_3)), shape (3, 3, 3); strains that are not there alone."""
+        """L_1, L_2 and L_3 of L = ((L_1, 0), (L_2, L_3)), shape (3, 3, 3).
+
+        Strains that do not exist in the plane are coupled to no others.
+        """
         kept = np.ix_(KEPT[self._dimension], KEPT[self._dimension])
         whole = np.eye(6)
         whole[kept] = shares
@@ -119,7 +122,8 @@ class RodTables:
 
 
 def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
-    """L^T (Gamma, K) of all rods in tables (docs/theory.md, 8): numbers of the forces, and values at a state."""
+    """Numbers of the forces of all rods in tables, and their strains L^T (Gamma, K) at a state (docs/theory.md,
+    8)."""
     points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
     if not points:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -160,7 +164,7 @@ Functions = tuple[tuple[UserFunction, UserFunction], ...]
 
 
 class SoftTables:
-    """The elements of all soft bodies of a system.
+    """Elements of all soft bodies of a system, and their surfaces under pressure.
 
     Attributes:
         groups: of elements, each with its nodes as carriers.
@@ -189,7 +193,7 @@ class SoftTables:
         self.users = known
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Pairs of clusters of carriers that share an element, the lower first."""
+        """Pairs of clusters of carriers that share an element, the lower number first."""
         found: list[IntArray] = []
         for _, carriers in self.groups:
             nodes = layout.cluster[carriers]
@@ -199,7 +203,7 @@ class SoftTables:
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
     def tables(self, places: Places) -> Tables:
-        """Tables, with the places of the blocks of pairs of carriers."""
+        """Tables of the elements by name, with the offsets of the blocks of pairs of carriers."""
         group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
             e, k = carriers.shape
@@ -242,7 +246,7 @@ class SoftTables:
         }
 
     def _faces(self, places: Places) -> Tables:
-        """Tables of the surfaces under pressure."""
+        """Tables of the surfaces under pressure by name."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
@@ -305,7 +309,7 @@ WIDER = 1.01
 
 
 class ContactGroupTables:
-    """The members of all contacts of a system that are searched.
+    """Members of all contact groups of a system, and their tables.
 
     Args:
         system: whose elements they are.
@@ -335,17 +339,17 @@ class ContactGroupTables:
         return collector.vector(system.resolver.resolve(vector))
 
     def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
-        """Those of the members that are on carriers, each once."""
+        """Sorted numbers of the members' vectors that are on carriers, each once."""
         own = {k for places in self._places for k in places} | set(self._axes)
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
     def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
-        """Tables.
+        """Tables of the contact groups by name.
 
         Args:
             carried: all vectors.
             unknowns: rows of all nodes.
-            widest: velocities of one carrier, the most of any.
+            widest: largest number of velocities of one carrier.
         """
         owners: dict[object, int] = {}
         moving = self.vectors(carried)
@@ -407,7 +411,7 @@ class ContactGroupTables:
 
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
-    """Triangles of all meshes; of one that several members have once."""
+    """Tables of the triangles of all meshes by name; a mesh that several members share occurs once."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0
@@ -448,6 +452,6 @@ def mesh_tables(members: Sequence[Member]) -> Tables:
 
 
 def system_size(members: Sequence[Member]) -> float:
-    """A length of members that have none of their own [m]."""
+    """Length for contact groups whose members have no size, a share of the size of their largest body [m]."""
     sizes = [m.start.placed.data.size for m in members if isinstance(m.start, Attachment)]
     return DEEPEST * max(sizes, default=1.0)

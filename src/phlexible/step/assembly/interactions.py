@@ -1,4 +1,4 @@
-"""Everything between bodies as tables of the kernels: functions, laws, what is prescribed (docs/theory.md, 8)."""
+"""Tables of the kernels for all interactions: functions, laws, prescribed parts (docs/theory.md, 8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -66,24 +66,24 @@ PLACES = 17
 
 @dataclass(frozen=True)
 class ForceData:
-    """A law along one coordinate.
+    """Numbers of a force law along one coordinate.
 
     Attributes:
         coordinate: POSITION .. SEGMENT.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
-        modulus: what numerical damping multiplies.
+        modulus: factor of numerical damping.
         weight: measure of a string's strain.
         energy_size: of a user's energy, for its round-off.
-        functions: users' energy and its slope.
+        functions: users' energy and its derivative.
         value: number among the prescribed forces, or -1.
         contact: of a one-sided force.
         friction: along the coordinate, or across the contact.
-        row: whose multiplier pulls on the coordinate, or -1.
+        row: constraint row whose multiplier acts on the coordinate, or -1.
         factor: of the coordinate in that row.
         radius: of a wheel that rolls.
-        slip: how the touching places of a contact slide, where there is friction of this kind.
-        bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
+        slip: coordinate whose further functions are the components of sliding, if there is friction of this kind.
+        bearing: the constraint whose force causes friction, and its number of rows for forces; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
     """
@@ -110,7 +110,7 @@ class ForceData:
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
-    """How the kernels read a coordinate from its functions."""
+    """Number by which the kernels distinguish how a coordinate follows from its functions."""
     match coordinate:
         case RubbingCoordinate():
             return coordinate_kind(coordinate.gap)
@@ -129,13 +129,13 @@ def coordinate_kind(coordinate: Coordinate) -> int:
 
 
 def zones_of(coordinate: Coordinate) -> dict[int, float]:
-    """Of the functions of a rounded coordinate, by their numbers [m]."""
+    """Half widths of the zones that a rounded coordinate counts as zero [m], by the number of the function."""
     own = coordinate.gap if isinstance(coordinate, RubbingCoordinate) else coordinate
     return dict(enumerate(own.zones)) if isinstance(own, RoundedCoordinate) else {}
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
-    """The law of an element's force; ``value``: number of its prescribed part, or -1."""
+    """Return the law of an element's force; ``value`` is the number of its prescribed part, or -1."""
     functions, size = None, 0.0
     if force.potential is not None:
         places = np.linspace(*force.potential.around, PLACES)
@@ -170,13 +170,13 @@ def _energy_kind(force: CoordinateForce) -> int:
 
 
 class StrainLaws:
-    """Laws of strings, each with its users' functions once."""
+    """Laws of strings, which compile each user's functions once."""
 
     def __init__(self) -> None:
         self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
 
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
-        """The law of one strain of a group."""
+        """Return the law of one strain of a group, whose measure is ``weight``."""
         law, functions = group.law, None
         is_tension_only = isinstance(law, TensionOnly)
         while isinstance(law, TensionOnly):
@@ -201,7 +201,7 @@ class StrainLaws:
 
 
 def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Tables:
-    """The tables of all forces; prescribed parts follow the values of ``loads`` loads."""
+    """Tables of all force laws by name; prescribed parts follow the values of ``loads`` loads."""
     coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
     addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
     return {
@@ -236,7 +236,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def impact_tables(laws: Sequence[ForceData]) -> Tables:
-    """Which contacts remember how fast bodies met."""
+    """Tables of the contacts that store the speed of an impact, by name."""
     remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
     return {
         "impacts": sum(remember),
@@ -245,7 +245,8 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Those of the friction of all forces, each force's together: of sliding, of rolling, of drilling."""
+    """Tables of the friction springs of all forces by name, for each force those of sliding, rolling and
+    drilling."""
     bristles: list[Bristle] = []
     numbers = []
     for law in laws:
@@ -264,14 +265,15 @@ def bristle_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def _places(own: Sequence[Bristle | None]) -> list[int]:
-    """How many there are before each."""
+    """Number of friction springs before each of these entries."""
     return [sum(each is not None for each in own[:k]) for k in range(len(own))]
 
 
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> Tables:
-    """Branches of all forces, groups of soft elements and types of frames; relaxation times, each once."""
+    """Tables of the relaxation branches of forces, soft elements and frames by name; relaxation times occur
+    once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
@@ -298,7 +300,8 @@ def branch_tables(
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """coefficient * chord . chord, times a component of the moving vectors where ``time`` is not -1."""
+    """A product of two chords with a coefficient, and with a component of the moving vectors unless ``time`` is
+    -1."""
 
     coefficient: float
     first: int
@@ -308,9 +311,9 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors.
+    """A sum of terms minus a constant and, unless ``time`` is -1, minus a component of the moving vectors.
 
-    Of a rounded coordinate -``zone`` .. ``zone`` counts as zero.
+    A rounded coordinate counts values between -``zone`` and ``zone`` as zero.
     """
 
     terms: tuple[Term, ...]
@@ -321,14 +324,14 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Interaction:
-    """A constraint (``force`` is None) or a law of functions."""
+    """A constraint, without ``force``, or a law, with its functions of numbered chords."""
 
     functions: tuple[Function, ...]
     force: ForceData | None = None
 
     @property
     def kind(self) -> InteractionKind:
-        """It without numbers."""
+        """The structure of the interaction without its numbers."""
         functions = tuple(
             FunctionKind(tuple((term.first, term.second, term.time) for term in function.terms), function.time)
             for function in self.functions
@@ -345,7 +348,7 @@ class Interaction:
 
     @property
     def gap_count(self) -> int:
-        """Functions of the coordinate."""
+        """Number of functions that make the coordinate."""
         return self.force.slip.gap_count if self.force and self.force.slip else len(self.functions)
 
 
@@ -358,11 +361,11 @@ MovingPart = CarriedVector | TimePath
 
 @dataclass(eq=False)
 class InteractionTables:
-    """Collects interactions; constraints first.
+    """Collects the interactions of a system, constraints first, and numbers their vectors and chords.
 
     Args:
         layout: of the carriers.
-        resolver: finds the numbers of vectors.
+        resolver: finds the carriers of vectors.
 
     Attributes:
         collector: numbers vectors and chords.
@@ -382,7 +385,7 @@ class InteractionTables:
         self.collector = VectorCollector(self.resolver)
 
     def function(self, row: Row) -> Function:
-        """The numbers of a function."""
+        """Return a function with numbered chords, made from a row of a coordinate."""
         terms = tuple(
             Term(
                 t.coefficient,
@@ -395,12 +398,12 @@ class InteractionTables:
         return Function(terms, row.constant, self._time(row.offset))
 
     def square(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
-        """The product of two chords of numbered vectors."""
+        """Return the function that is the product of two chords of numbered vectors."""
         chords = (self.collector.chord_of(tuple(first)), self.collector.chord_of(tuple(second)))
         return Function((Term(1.0, *chords),))
 
     def add_load(self, load: PointLoad) -> None:
-        """One more load."""
+        """Append a load by its kind and the vectors of its point and triad."""
         if isinstance(load, SurfacePressure):
             self.loads.append((PRESSURE, -1, -1))
             return
@@ -411,14 +414,14 @@ class InteractionTables:
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
-        """The first of three new vectors: the body axes at the attachment."""
+        """Add three vectors, the body axes at the attachment of a load, and return the number of the first."""
         port, first = load.attachment, len(self.collector.vectors)
         for axis in port.placed.rotation.T:
             self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))
         return first
 
     def _time(self, timed: Timed | None) -> int:
-        """Number of a function of time among the components of the moving vectors; -1: none."""
+        """Number of a function of time among the components of the moving vectors, or -1 without one."""
         if timed is None:
             return -1
         if timed.path not in self.moving:
@@ -426,7 +429,7 @@ class InteractionTables:
         return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def finished(self, long_carriers: frozenset[int]) -> Couplings:
-        """The structure of all interactions: what couples what."""
+        """Return the structure of all interactions; no vectors may be added afterwards."""
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)
@@ -440,7 +443,7 @@ class InteractionTables:
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def numbers(self, coupled: Couplings) -> Tables:
-        """Numbers of vectors and functions, where ``coupled`` says which there are."""
+        """Tables of the real numbers of vectors and functions by name, for the structure ``coupled``."""
         functions = [function for each in self.interactions for function in each.functions]
         shapes = [np.zeros((0, 3))]
         for vector, kind in zip(self.collector.vectors, coupled.vectors, strict=True):

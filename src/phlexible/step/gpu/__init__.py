@@ -1,1 +1,1 @@
-"""Steps of many mechanisms in threads of a GPU: nothing below imports it, and ``device="cuda"`` alone needs it."""
+"""Steps of many mechanisms in threads of a GPU, used by ``device="cuda"`` alone; no lower layer imports it."""

@@ -1,4 +1,4 @@
-"""An NVIDIA GPU by its driver: programs, memory and calls; nothing beside the driver is needed."""
+"""Interface to an NVIDIA GPU through its driver alone: programs, memory and calls."""
 
 import ctypes
 import hashlib
@@ -26,7 +26,7 @@ LIBRARY = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 
 
 class Cuda:
-    """The first processor of the driver.
+    """The first GPU of NVIDIA's driver, with its programs and memory.
 
     Raises:
         DeviceError: there is none.
@@ -47,11 +47,11 @@ class Cuda:
         self._modules: dict[str, Any] = {}
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
-        """The functions of a program by their names.
+        """Load a program and return a function that finds the functions of the program by their names.
 
         Args:
-            name: of the program, which others do not have.
-            written: makes its text, if it is not kept from before.
+            name: of the program, unique.
+            written: returns its text in LLVM's language, called if it is not cached on disk.
         """
         self._enter()
         if name not in self._modules:
@@ -68,28 +68,29 @@ class Cuda:
         return function
 
     def room(self, size: int) -> "Room":
-        """Memory of so many bytes."""
+        """Allocate memory of the GPU for so many bytes."""
         self._enter()
         place = ctypes.c_uint64()
         self._ask("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
         return Room(self, place.value)
 
     def put(self, room: "Room", array: NDArray[Any]) -> None:
-        """A contiguous array into memory."""
+        """Copy a contiguous array into memory of the GPU."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
             self._ask("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
-        """Memory into a contiguous array."""
+        """Copy memory of the GPU into a contiguous array."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
             self._ask("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
-        """A function in so many threads, until all are done."""
+        """Run a function in ``count`` threads and wait until all are done; the count follows the other
+        arguments."""
         self._enter()
         values = [_value(each) for each in (*arguments, count)]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
@@ -98,12 +99,12 @@ class Cuda:
         self._ask("cuCtxSynchronize")
 
     def free(self, address: int) -> None:
-        """Memory that nobody needs any more."""
+        """Free the memory of the GPU at an address."""
         self._enter()
         self._ask("cuMemFree_v2", ctypes.c_uint64(address))
 
     def _enter(self) -> None:
-        """Each thread of Python says which processor it means."""
+        """Make this GPU the current one of the calling thread of Python."""
         self._ask("cuCtxSetCurrent", self._context)
 
     def _ask(self, name: str, *arguments: Any) -> None:
@@ -115,11 +116,11 @@ class Cuda:
 
 
 class Room:
-    """Memory of a processor, which is given back with the object.
+    """Memory of a GPU, which is freed with this object.
 
     Args:
-        owner: the processor.
-        address: where it begins.
+        owner: the GPU.
+        address: of its first byte.
     """
 
     def __init__(self, owner: Cuda, address: int) -> None:
@@ -139,7 +140,10 @@ def _value(given: Room | int | float) -> Any:
 
 
 def _assembly(name: str, written: Callable[[], str]) -> str:
-    """The assembly of a program: kept from before, or made and kept; the driver keeps what it makes of it."""
+    """Assembly text of a program, read from disk or made and written there.
+
+    The driver caches the machine code that it makes of it.
+    """
     folder = kept_folder()
     sources = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py")))
     key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {sources}".encode()).hexdigest()[:16]
@@ -159,11 +163,11 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
 
 
 def _seal(text: str) -> str:
-    """First line of a file: whether it is whole."""
+    """First line of a file, a digest by which a damaged file is recognized."""
     return f"// {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 @cache
 def cuda() -> Cuda:
-    """The processor, which all of a process share."""
+    """Return the GPU that all code of this process shares."""
     return Cuda()

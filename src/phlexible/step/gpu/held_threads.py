@@ -1,4 +1,4 @@
-"""Mechanisms of one structure whose states stay in arrays, and whose steps threads of a GPU take."""
+"""Mechanisms of one structure whose states stay in arrays, advanced by threads of a GPU."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -28,11 +28,11 @@ COMPILING_THREADS = "phlexible: compiling the time step for this structure and a
 
 
 class HeldThreads:
-    """Steps of mechanisms, each in a thread, nothing of which depends on time but the loads of each call.
+    """Steps of mechanisms, each in a thread of a GPU; only the loads may change from call to call.
 
     Args:
-        calls: steps that each mechanism asks for, which can join and have one key.
-        processor: whose threads take them, or what runs programs as it does.
+        calls: first steps of each mechanism, which can join and have one key.
+        processor: whose threads take them, or an object that runs programs as it does.
 
     Attributes:
         state: of all mechanisms, shape (state numbers, mechanisms).
@@ -83,7 +83,16 @@ class HeldThreads:
         self._counted = [begin + place for place in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
-        """So many steps of some mechanisms; how many each took, and of which there is something to tell."""
+        """Advance some of the mechanisms by a number of steps.
+
+        Args:
+            count: of the steps.
+            which: whether each mechanism moves, shape (mechanisms,).
+
+        Returns:
+            Steps that each took, and whether any had dependent joints or an open energy balance, shape
+            (mechanisms,) each.
+        """
         processor, taken = self._processor, np.where(which, count, 0).astype(np.int64)
         counted = self.state[self._counted]
         for room, array in ((self._state, self.state), (self._row, self.row), (self._loads, self.loads)):
@@ -96,13 +105,17 @@ class HeldThreads:
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
     def put(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """State, last row and loads of one mechanism, which is of the same tables."""
+        """Replace state, last stored row and loads of one mechanism; ``lane`` is its number.
+
+        ``continues``: the next step starts where one of the same size ended.
+        """
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         if not continues:
             self.state[self._known, lane] = 0.0
 
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, shape (velocities, mechanisms); None: joints depend on each other."""
+        """Velocities that satisfy the joints, shape (velocities, mechanisms); None if joints depend on each
+        other."""
         known = np.zeros(self._count, dtype=np.int64)
         self._processor.put(self._state, np.ascontiguousarray(self.state))
         rooms = self._state, self._velocities, self._counts

@@ -1,8 +1,8 @@
-"""The step of one structure for GPUs: a thread moves a mechanism, which it has in its own memory.
+"""Programs of one structure for GPUs: each thread advances one mechanism, which it stores in its local memory.
 
 The kernels are those of every other processor. Counts and integers of the structure are constants, all functions
-are put into one, and tables are arrays of the function: LLVM keeps what it can of them in registers, and the
-processor has the rest where numbers of neighbouring threads lie beside each other.
+are inlined into one, and tables are arrays of the function: LLVM keeps them in registers as far as it can, and the
+processor stores the rest with numbers of neighbouring threads next to each other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,18 +32,18 @@ MOST_NUMBERS = 60_000
 
 
 class ThreadLayout:
-    """Arrays of a thread, and where their numbers come from.
+    """Arrays of a thread and the sources of their numbers.
 
     Args:
         example: memory of one of the mechanisms, which is connected.
 
     Attributes:
-        structure: of all of them, which is constant in their programs.
-        header: counts by their places in a header, zero where addresses belong.
-        state_numbers: how many numbers the state has, the first array of a thread.
-        arrays: lengths of the others, which begin with zeros or, of the last ones, with the given numbers.
-        given: which tables these are: names, in the order of their arrays.
-        places: of tables in a header -> number of the array (-1: the state) and of its first entry in it.
+        structure: of all mechanisms, which is constant in their programs.
+        header: counts by their indices in a header, zero where addresses belong.
+        state_numbers: count of numbers of the state, the first array of a thread.
+        arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
+        given: names of these tables, in the order of their arrays.
+        places: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
     """
 
     def __init__(self, example: Memory) -> None:
@@ -67,20 +67,23 @@ class ThreadLayout:
 
     @property
     def first_given(self) -> int:
-        """Number of the first array of given numbers."""
+        """Number of the first array that holds a table of the system."""
         return len(self.arrays) - len(self.given)
 
     @property
     def numbers(self) -> int:
-        """Of all arrays together."""
+        """Total count of numbers in the arrays of a thread."""
         return self.state_numbers + sum(self.arrays)
 
     def numbers_of(self, given: Mapping[str, NDArray[np.generic]]) -> Array:
-        """The given numbers of a mechanism, array after array."""
+        """Numbers of a mechanism's tables of the system, array after array, shape (numbers,)."""
         return np.concatenate([np.zeros(0), *(np.asarray(given[name]).ravel() for name in self.given)])
 
     def given_numbers(self, memories: Sequence[Memory]) -> Array:
-        """Those of all mechanisms, shape (numbers, mechanisms); (numbers, 1) where they share their tables."""
+        """Numbers of the system's tables of all mechanisms, shape (numbers, mechanisms).
+
+        Shape (numbers, 1) if the mechanisms share their tables.
+        """
         first = memories[0].given
         if all(memory.given is first for memory in memories):
             return self.numbers_of(first)[:, None]
@@ -102,34 +105,34 @@ _NO_CODE = ("lifetime", "assume", "experimental", "nvvm", "dbg")
 
 
 class Threads(Enum):
-    """What runs them: processors of NVIDIA from 2018 on, or a loop of this one, for tests."""
+    """Targets of a program: NVIDIA's GPUs from 2018 on, or a loop on this processor, for tests."""
 
     CUDA = "nvptx64-nvidia-cuda"
     LOOP = "loop"
 
 
 class UnknownFunctionsError(Exception):
-    """A program calls functions that a processor does not have; says which."""
+    """A program calls functions that a GPU does not have; the message is a list of them."""
 
 
 @without_collection
 def thread_program(
     layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
 ) -> str:
-    """Text of LLVM with the two functions of a program, which nothing has optimized.
+    """Return unoptimized LLVM text of the two functions of a program.
 
-    ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` takes ``counts`` [n] steps of n
-    mechanisms, each of the length ``size``, and puts there how many were taken. ``tables`` are given numbers, shape
-    (numbers, ``columns``), of one column for all or of one for each; ``state`` and ``row`` (the last instant as it
-    is stored) have the shape (state numbers, n), ``loads`` (3 loads, n), ``requests`` (n,).
+    ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
+    [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of
+    the system, shape (numbers, ``columns``), of one column for all or of one for each; ``state`` and ``row`` (the
+    last instant as it is stored) have the shape (state numbers, n), ``loads`` (3 loads, n), ``requests`` (n,).
 
-    ``ph_velocities(tables, columns, state, found, counts, n)`` finds velocities on the joints, shape
-    (velocities, n); ``counts`` [n] become 1, or 0 where they are not known.
+    ``ph_velocities(tables, columns, state, found, counts, n)`` projects velocities onto the joints, shape
+    (velocities, n); ``counts`` [n] become 1, or 0 where that fails.
 
     Args:
         layout: of the memory of a thread.
         steps, velocities: functions of the kernels, ``advance`` and ``joint_velocities``.
-        threads: what runs them.
+        threads: target of the program.
     """
     context = cpu_target.target_context
     library = WrittenLibrary(context.codegen(), "threads")
@@ -153,7 +156,7 @@ def thread_program(
 
 
 def assembly_text(text: str) -> str:
-    """A program in the assembly language of GPUs (PTX).
+    """Translate the LLVM text of a program into the assembly language of NVIDIA's GPUs (PTX).
 
     Raises:
         UnknownFunctionsError: it needs functions that they do not have.
@@ -175,7 +178,8 @@ def assembly_text(text: str) -> str:
 
 
 def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
-    """The module of a program; ``is_one``: with all functions put into the two that are called."""
+    """Return the optimized module of a program; ``is_one``: all functions are inlined into the two that are
+    called."""
     lines = [line for line in text.splitlines() if not (line.startswith("declare") and " @llvm.sqrt.f64(" in line)]
     text = "\n".join([*lines, "declare double @llvm.sqrt.f64(double)"])
     for name in ("@sqrt(", '@"sqrt"('):  # the instruction
@@ -198,7 +202,7 @@ def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
 
 
 def _write_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """A function of numbers by the name under which others call it, where there is no library that has it."""
+    """Write a function of floats under a library name, for processors that lack this library."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(_REAL, [_REAL] * len(kinds)), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -207,7 +211,8 @@ def _write_function(context: Any, module: Any, name: str, described: Any) -> Non
 
 
 def _angle(y: float, x: float) -> float:
-    """atan2(y, x) to two units of the last place: quotients of polynomials as in Moshier's Cephes library."""
+    """Return atan2(y, x) to two units of the last place, by quotients of polynomials as in Moshier's Cephes
+    library."""
     if x == 0.0 and y == 0.0:
         return 0.0
     above, beside = abs(y), abs(x)
@@ -232,7 +237,7 @@ def _angle(y: float, x: float) -> float:
 
 
 class _OfThread:
-    """Writes a function that does something for each mechanism."""
+    """Writer of a function that runs for each mechanism, in a thread or a loop."""
 
     name = ""
     kinds: tuple[Any, ...] = ()
@@ -242,7 +247,7 @@ class _OfThread:
         self._threads, self.described = threads, described
 
     def write(self) -> None:
-        """The function that is called, which calls that of a thread for each."""
+        """Write the function that is called, which calls the function of one thread for each mechanism."""
         kind = ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG])
         own = ir.Function(
             self.module, ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG, _LONG]), f"{self.name}_of"
@@ -272,7 +277,7 @@ class _OfThread:
         raise NotImplementedError
 
     def filled(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
-        """Arrays of a thread with its numbers; where its state and its header are."""
+        """Write code that fills the arrays of a thread, and return the addresses of its state and its header."""
         layout = self.layout
         kept = self.array(builder, layout.state_numbers)
         self.move(builder, layout.state_numbers, (state, n, thread), kept, False)
@@ -298,13 +303,13 @@ class _OfThread:
         return kept, header
 
     def array(self, builder: Any, length: int) -> Any:
-        """Room for so many numbers of a thread."""
+        """Write code that allocates so many numbers in a thread, and return their address."""
         place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
         place.align = 64
         return builder.bitcast(place, _REALS)
 
     def move(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
-        """Numbers of an array of a thread from, or to, its column of an array of all."""
+        """Write code that copies numbers between an array of a thread and its column of an array of all threads."""
         first, columns, column = there
         with cgutils.for_range(builder, _LONG(count)) as loop:
             far = builder.gep(first, [builder.add(builder.mul(loop.index, columns), column)])
@@ -312,7 +317,7 @@ class _OfThread:
             builder.store(builder.load(near if goes_out else far), far if goes_out else near)
 
     def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
-        """A function of the kernels: how it ended, and what it returns."""
+        """Write a call of a kernel function, and return its status and its result."""
         kinds = self.described.argtypes
         given = [
             array_of(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value
