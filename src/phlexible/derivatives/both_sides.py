@@ -67,7 +67,8 @@ FEW = 1
 
 @dataclass(frozen=True, eq=False)
 class Beside(Generic[Measured]):
-    """Models with a parameter increased and decreased by its difference.
+    """Two models made from perturbed parameters, one with a parameter increased and one with it decreased, for
+    central differences with respect to that parameter.
 
     Attributes:
         direction, label: of the parameter.
@@ -88,14 +89,16 @@ class Beside(Generic[Measured]):
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
-        """The two models whose sensors are read; the unperturbed one twice where readings do not depend on the
-        parameter.
+        """Return the two models whose sensors are read, the one with the increased parameter first. The unperturbed
+        model is returned twice where readings do not depend on the parameter.
         """
         return (self.more, self.less) if self.less is not None else (self.own, self.own)
 
     @property
     def start(self) -> Variation:
-        """Derivative of the initial state with respect to the parameter, shape (velocities,) each."""
+        """Derivative of the initial state with respect to the parameter: of its pose and of its velocity, shape
+        (velocities,) each, and of its history variables.
+        """
         own = start_tables(self.own)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
@@ -115,7 +118,8 @@ def models_beside(
     directions: Sequence[Direction],
     reads_alike: Callable[[Built[Measured]], bool],
 ) -> list[Beside[Measured]]:
-    """Models with each parameter increased and decreased.
+    """Build the perturbed models for all parameters of a run: for each of the given directions one with the
+    parameter increased and one with it decreased. Parameters that change different table entries share models.
 
     Args:
         run: the run that is differentiated.
@@ -192,10 +196,11 @@ def models_beside(
 
 
 def each_change(run: TakenRun, models: Sequence[Beside[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Pass the derivatives of all parts of a run at its states to ``take``, with the index of each model.
+    """Compute the derivatives of all parts of a run with respect to each parameter, at constant states, and pass
+    them to ``take(index, parts)``. Parts are residuals of steps, velocity jumps and controller values.
 
-    Equations of several parameters that are in none together are asked at once. Where that turns out to be wrong,
-    ``take`` gets all of them a second time.
+    Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
+    be wrong, ``take`` gets all of them a second time.
 
     Raises:
         ModelError: equations that are no smooth function of a parameter.
@@ -222,7 +227,8 @@ def _take_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Pass the derivatives of all groups to ``take``; False if parameters of one group share an equation after all.
+    """Evaluate the equations of a run for each group of perturbed models and pass the derivatives of each model to
+    the function ``take``. Return False if two parameters of one group turn out to change the same equation.
 
     Args:
         run, models, take: as of ``each_change``.
@@ -257,8 +263,9 @@ def _take_groups(
 
 
 def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Derivatives of all parts of the run along one parameter, from its residuals on both sides, shape (steps,
-    unknowns) per stretch.
+    """Return the derivatives of all parts of the run with respect to one parameter. Given are the residuals of its
+    steps with the parameter increased (``upper``) and decreased (``lower``), shape (steps, unknowns) for each
+    stretch.
     """
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
@@ -278,7 +285,8 @@ def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Seq
 def _check_limits(
     own: Memory, model: Beside[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Refuse equations that have a kink in a parameter elsewhere than at bristles on the friction limit.
+    """Refuse, with a ModelError, step equations that have a kink in a parameter, except at a friction spring that
+    is at its friction limit.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -297,7 +305,9 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
-    """Sums of the changes of all models of a group on both sides, weighted by ``shares``."""
+    """Return two weighted sums over the models of a group: of the changes of model numbers with parameters
+    increased, and with parameters decreased. The weights are ``shares``, one for each model.
+    """
     both = []
     for side in ("up", "down"):
         found: ModelNumbers | None = None
@@ -311,13 +321,15 @@ def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) ->
 
 
 def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
-    """Residuals of the steps of each stretch with the perturbed numbers, shape (steps, unknowns) each."""
+    """Return the residuals of the recorded steps when the numbers of the model ``own`` are changed by ``side``: a
+    list with one array, shape (steps, unknowns), for each stretch of the run.
+    """
     return [_missed_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
 
 
 def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
-    """Residuals of the steps of the stretch with this index, with the perturbed numbers, shape (steps,
-    unknowns).
+    """Return the residuals of the recorded steps of one stretch when the numbers of the model ``own`` are changed
+    by ``side``, shape (steps, unknowns). The index of the stretch is ``number``.
     """
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
@@ -325,7 +337,9 @@ def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int
 
 
 def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
-    """Mask of the equations that depend on a parameter in sampled steps of the run, shape (unknowns,)."""
+    """Return a mask of the equations of a step that depend on a parameter, shape (unknowns,). They are found by
+    comparing residuals of the two perturbed models in sampled steps of the run.
+    """
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"
@@ -358,7 +372,9 @@ def _some(count: int) -> list[int]:
 
 
 def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -> list[list[int]]:
-    """Groups of models that share no equation."""
+    """Split the indices of models into groups such that no equation depends on two parameters of one group. The
+    masks ``touched`` say which equations depend on the parameter of each model, shape (unknowns,).
+    """
     if not touched:
         return [[k] for k in numbered]
     pattern = np.stack([touched[k] for k in numbered], axis=1)

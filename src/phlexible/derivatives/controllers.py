@@ -34,7 +34,8 @@ OF_PLACES = 1e-6
 
 
 def slopes_of(feedback: Feedback, time: float, given: Array, sizes: Array, count: int) -> Array:
-    """Jacobian of a controller's values with respect to its arguments, shape (count, arguments).
+    """Return the derivatives of a controller's values with respect to its arguments, shape (values, arguments).
+    They come from the user's derivative functions, or from central differences.
 
     Args:
         feedback: with a function as its controller.
@@ -89,8 +90,8 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 class Measured:
-    """Sensor of all values that a controller measures: of points position and velocity, of joints coordinates and
-    rates.
+    """Sensor that reads everything a controller measures: positions and velocities of points, coordinates and rates
+    of joints, and readings of sensors.
 
     Args:
         items: joints, attachments and sensors.
@@ -102,7 +103,7 @@ class Measured:
         self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
 
     def read(self, run: RecordedRun) -> Array:
-        """Measured values at all instants, shape (T, values)."""
+        """Return the measured values of the controller at all instants of a run, shape (instants, values)."""
         columns = [np.zeros((run.count, 0))]
         for item in self._items:
             if isinstance(item, Sensor):
@@ -121,7 +122,7 @@ class Measured:
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
 ) -> tuple[Sight, Mapping[str, Array], Measured, Array]:
-    """Measurements of a controller of an assembly at all instants at which it is evaluated in a run.
+    """Evaluate the measurements of a controller at all instants of a run at which controllers were evaluated.
 
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).
@@ -133,7 +134,8 @@ def controller_readings(
 
 
 class ControllerTape:
-    """Derivatives of the values of one controller with respect to its measurements over a run, sample by sample.
+    """Derivatives of the values of one sampled controller with respect to its measurements over a run, in forward
+    and reverse mode.
 
     Values change with earlier samples by a delay, and by the states of a linear law.
 
@@ -156,7 +158,9 @@ class ControllerTape:
         self._given_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Find the evaluations that are samples, and the sample whose values act after each evaluation."""
+        """Determine which evaluations of the controller are samples, and for each evaluation which sample's values
+        act after it. Both are stored in this object.
+        """
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -168,8 +172,8 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _move(self, number: int) -> tuple[Array, Array]:
-        """Transition matrices A, B of a linear law from the sample before to this one, shapes (order, order) and
-        (order, inputs).
+        """Return the matrices A, B of a linear controller for the step from the sample before to sample ``number``,
+        shapes (order, order) and (order, inputs).
         """
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
@@ -185,14 +189,14 @@ class ControllerTape:
         return slopes_of(feedback, time, given, self._sizes, self.value.size)
 
     def begin_backwards(self, costs: int) -> None:
-        """Clear the adjoints of all samples for a backward pass over so many costs."""
+        """Reset the adjoints of all samples before a backward pass for the given number of costs."""
         self._felt = np.zeros((len(self._samples), costs, self.value.size))
         self._felt_state: Array | None = None
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def pull(self, k: int, felt: Array, pose: Array, velocity: Array) -> None:
-        """Accumulate the adjoint of the values that are set at evaluation k, (costs, size), into the adjoint of the
-        state then.
+        """Propagate adjoints backwards through evaluation ``k`` of the controller. From the adjoint ``felt`` of its
+        values, shape (costs, values), those of the measured pose and velocity are added in place.
         """
         self.direct[k] = felt
         if self._acting[k] >= 0:
@@ -212,8 +216,8 @@ class ControllerTape:
         self._jacobian.pull(k, self._sign * given, pose, velocity)
 
     def push(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Changes of the values that are set at evaluation k due to changes of the states so far, shape
-        (parameters, size).
+        """Propagate changes of the states forwards through evaluation ``k`` of the controller, and return the
+        changes of its values, shape (parameters, values).
 
         Args:
             k: questions one after the other.
@@ -236,7 +240,9 @@ class ControllerTape:
 
 
 def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
-    """Values of a controller at the evaluations of another run, for its states, shape (K, size)."""
+    """Evaluate a controller at all its evaluations in a run, with the recorded states as measurements, and return
+    its values, shape (evaluations, values).
+    """
     sight, _, _, readings = controller_readings(value, assembly, run)
     times = sight.times.tolist()
     if is_plain(value):
@@ -248,12 +254,14 @@ def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
 
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
-    """Controllers of an assembly whose values are constant between evaluations."""
+    """List the controllers of an assembly whose values are constant between their evaluations. Force laws that are
+    evaluated within steps are left out.
+    """
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """Load values for a unit of each value of a controller, shape (size, count)."""
+    """Return the changes of all load values for a unit of each value of a controller, shape (values, count)."""
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
         for target in value.targets:
@@ -265,7 +273,7 @@ def directions_of(value: ControlledValue, count: int) -> Array:
 
 
 class VectorPlaces:
-    """Sensor of the positions of vectors that are fixed to bodies."""
+    """Sensor of the world positions of points and direction vectors that are fixed to bodies."""
 
     is_energy = False
 
@@ -273,12 +281,13 @@ class VectorPlaces:
         self._vectors = VectorSet(tuple(vectors), assembly.system.layout)
 
     def read(self, run: RecordedRun) -> Array:
-        """Positions at all instants, shape (T, 3 * vectors) [m]."""
+        """Return the positions of all vectors at all instants of a run, shape (instants, 3 * vectors) [m]."""
         return self._vectors.places(run.instants).reshape(run.count, -1)
 
 
 class LawsOfState:
-    """All laws of the state of an assembly, over the steps of a run.
+    """Values and derivatives of all force laws that are Python functions of the state, over the steps of a run.
+    They act at the mean state of a step.
 
     Args:
         assembly: whose laws.
@@ -305,7 +314,8 @@ class LawsOfState:
         return state_jacobian(self._sight, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
-        """Values of all laws in step k, shape (values,).
+        """Return the values of all state-dependent laws in step ``k``, shape (values,). The positions that they
+        measure are the recorded ones unless others are given.
 
         Args:
             k: number of the step.
@@ -319,8 +329,8 @@ class LawsOfState:
         return self._controllers.laws_in_step(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Derivatives of the values with respect to the positions at start and end of step k, shape (values, 3 *
-        used) each.
+        """Return two derivatives of the values of the laws in step ``k``, shape (values, 3 * vectors) each. They
+        are with respect to the measured positions at its start and at its end.
         """
         first, last = self._places[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
@@ -335,8 +345,8 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def pull(self, k: int, is_end: bool, felt: Array) -> Array:
-        """Adjoint of the pose at one end of step k from that of the positions, (rows, 3 * used), shape (rows,
-        velocities).
+        """Return the adjoint of the pose at one end of step ``k``, shape (rows, velocities). Given is the adjoint
+        ``felt`` of the positions measured there, shape (rows, 3 * vectors).
         """
         count = self._jacobian.velocities
         both = np.zeros((len(felt), 2 * count))
@@ -344,19 +354,21 @@ class LawsOfState:
         return both[:, :count]
 
     def push(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Changes of the positions due to those of the pose, (parameters, velocities), shape (parameters, 3 *
-        used).
+        """Return the changes of the positions measured at one end of step ``k``, shape (parameters, 3 * vectors).
+        Given are changes of the pose there, shape (parameters, velocities).
         """
         return self._jacobian.push(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property
     def directions(self) -> Array:
-        """Load values for a unit of each value, shape (values, load values)."""
+        """Changes of all load values for a unit of each value of the laws, shape (values, load values)."""
         return self._controllers.law_directions
 
 
 def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
-    """Times and states at both ends of the steps of laws of the state, (steps, 2) and (steps, 2, numbers)."""
+    """Return times [s] and states at both ends of all steps with state-dependent laws, shapes (steps, 2) and
+    (steps, 2, numbers).
+    """
     pieces = [each for each in run.course if isinstance(each, RunPiece) and each.is_implicit]
     rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
     return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

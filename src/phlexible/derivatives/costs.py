@@ -19,7 +19,8 @@ Weight = Callable[[float], float]
 
 
 class CostTerm(ABC):
-    """Scalar function of the readings of one sensor.
+    """Abstract base class of the terms of a cost: a scalar function of the readings of one sensor over a motion,
+    with its derivative.
 
     Attributes:
         sensor: the sensor.
@@ -29,16 +30,22 @@ class CostTerm(ABC):
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Value of the term for readings (N + 1, components) at the instants (N + 1,) [s]."""
+        """Return the value of this cost term for sensor readings, shape (instants, components), at the times [s],
+        shape (instants,).
+        """
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Derivative of the term with respect to each reading, shape (N + 1, components)."""
+        """Return the derivative of this cost term with respect to every sensor reading, shape (instants,
+        components).
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class IntegralTerm(CostTerm):
-    """Integral over time of weight(t) function(reading), by the trapezoidal rule."""
+    """Term of a cost that is the integral over time of weight(t) times a function of the sensor reading, by the
+    trapezoidal rule.
+    """
 
     sensor: Sensor
     function: Function
@@ -59,7 +66,7 @@ class IntegralTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class FinalTerm(CostTerm):
-    """Function of the reading at the last instant."""
+    """Term of a cost that is a function of the sensor reading at the last instant of a motion."""
 
     sensor: Sensor
     function: Function
@@ -75,7 +82,7 @@ class FinalTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class NumberTerm(CostTerm):
-    """One component of a reading at one instant.
+    """Term of a cost that is one component of a sensor reading at one instant of a motion.
 
     Attributes:
         number: of the components.
@@ -97,8 +104,8 @@ class NumberTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class PeakTerm(CostTerm):
-    """Norm of order p of the reading over time, ``(1/T int |reading|^p dt)^(1/p)``: near the greatest value where p
-    is large.
+    """Term of a cost that is the norm of order p of the sensor reading over time, near the greatest value for large
+    p. It is ``(1/T int |reading|^p dt)^(1/p)`` for a motion of duration T.
     """
 
     sensor: Sensor
@@ -113,7 +120,9 @@ class PeakTerm(CostTerm):
         return float(largest * mean ** (1 / self.power))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Derivative of the norm, ``shares (size / norm)^(p - 1) dsize``, shape (N + 1, components)."""
+        """Return the derivative of the norm of order p over time with respect to every sensor reading, shape
+        (instants, components).
+        """
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)
@@ -125,14 +134,15 @@ class PeakTerm(CostTerm):
 
 
 def _trapezoids(time: Array) -> Array:
-    """Weights of the trapezoidal rule at the instants, shape (N + 1,) [s]."""
+    """Return the weights of the trapezoidal rule for integrals over the given instants [s], shape (instants,)."""
     steps = np.diff(time, prepend=time[0], append=time[-1])
     return (steps[1:] + steps[:-1]) / 2
 
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """A weighted sum of terms and a number that the motion does not change; costs add up, and scale.
+    """Scalar objective of a motion: a weighted sum of terms, each a function of the readings of one sensor, plus a
+    constant. Costs can be added and multiplied by numbers.
 
     ``ph.Cost.final(tip, lambda y: (y - 1) ** 2) + 0.1 * ph.Cost.integral(rate) + beam_mass``
 
@@ -148,7 +158,8 @@ class Cost:
 
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
-        """``int weight(t) function(reading) dt`` over the run, by the trapezoidal rule at the steps.
+        """Return a cost that integrates weight(t) times a function of a sensor reading over the run, by the
+        trapezoidal rule at the steps.
 
         Args:
             sensor: what is read.
@@ -166,7 +177,8 @@ class Cost:
 
     @classmethod
     def final(cls, sensor: Sensor, function: Function | None = None) -> Self:
-        """``function(reading)`` at the end of the run; arguments as of ``integral``.
+        """Return a cost that is a function of a sensor reading at the end of the run. The arguments are those of
+        ``integral``.
 
         Raises:
             ParameterError: no sensor, or something that cannot be called.
@@ -175,7 +187,8 @@ class Cost:
 
     @classmethod
     def peak(cls, sensor: Sensor, p: float = 16.0) -> Self:
-        """``(1/T int |reading|^p dt)^(1/p)``, a smooth number that comes near the greatest reading as p grows.
+        """Return a cost that approximates the greatest reading of a sensor smoothly, ``(1/T int |reading|^p
+        dt)^(1/p)`` over a run of duration T. It approaches the greatest reading as p grows.
 
         Args:
             sensor: what is read; of several components their length counts.
@@ -190,7 +203,7 @@ class Cost:
         return cls(((1.0, PeakTerm(_sensor(sensor), power)),))
 
     def __add__(self, other: "Cost | float") -> "Cost":
-        """The sum of costs, or of a cost and a number."""
+        """Return the sum of two costs, or of a cost and a number."""
         if isinstance(other, Cost):
             return Cost((*self.terms, *other.terms), self.constant + other.constant)
         if np.ndim(other) != 0:
@@ -200,7 +213,7 @@ class Cost:
     __radd__ = __add__
 
     def __mul__(self, factor: float) -> "Cost":
-        """The cost times a number."""
+        """Return this cost multiplied by a number: all terms and the constant are scaled."""
         if np.ndim(factor) != 0:
             return NotImplemented
         number = finite("factor of a cost", factor, ANY_SIZE)
@@ -210,16 +223,20 @@ class Cost:
 
     @property
     def sensors(self) -> list[Sensor]:
-        """Sensors of all terms, in their order."""
+        """List the sensors that the terms of this cost read, one for each term and in the same order."""
         return [term.sensor for _, term in self.terms]
 
     def value(self, time: Array, readings: list[Array]) -> float:
-        """Value of the cost for the readings of ``sensors``."""
+        """Return the value of this cost for sensor readings at the given times [s]. The list holds the readings of
+        one sensor for each term.
+        """
         parts = zip(self.terms, readings, strict=True)
         return self.constant + sum(factor * term.value(time, _columns(own)) for (factor, term), own in parts)
 
     def slopes(self, time: Array, readings: list[Array]) -> list[Array]:
-        """Derivatives of the cost with respect to the readings, shaped as these."""
+        """Return the derivatives of this cost with respect to the sensor readings: a list of arrays, one for each
+        term, with the shapes of the readings.
+        """
         return [
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)
@@ -256,7 +273,7 @@ def _itself(readings: Array) -> Array:
 
 
 def _called(function: Function, readings: Array) -> Array:
-    """Values of a user's function of the readings, shape (N + 1,).
+    """Evaluate a user's function on sensor readings and return its values, one for each instant, shape (instants,).
 
     Raises:
         ParameterError: values of another shape.
@@ -273,7 +290,9 @@ def _called(function: Function, readings: Array) -> Array:
 
 
 def _differentiated(function: Function, readings: Array) -> Array:
-    """Derivatives of each instant's number to its readings, shape (N + 1, components)."""
+    """Return the derivatives of a user's function of sensor readings with respect to the readings, instant by
+    instant, shape (instants, components). Central differences are used.
+    """
     if function is _itself and readings.shape[1] == 1:
         return np.ones_like(readings)
     step = DIFFERENCE * (float(np.abs(readings).max(initial=0.0)) or 1.0)

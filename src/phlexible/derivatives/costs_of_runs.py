@@ -30,7 +30,8 @@ from phlexible.derivatives.variations import Variation
 
 
 class CostsOfRun:
-    """Costs of a run, and their derivatives.
+    """Values of several costs for one recorded run, and their derivatives with respect to parameters by a single
+    adjoint pass.
 
     Args:
         run: the run.
@@ -52,13 +53,17 @@ class CostsOfRun:
         self.loads_alone: dict[str, bool] = {}
 
     def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
-        """Readings of the sensors of each cost of a model, at the states of the run, at other times."""
+        """Return the readings of a model's sensors at the states of this run, evaluated at other times [s]: a list
+        for each cost with an array for each of its sensors.
+        """
         sensors = [sensor for cost in other.measured for sensor in cost.sensors]
         rest = iter(Sight(other.assembly, times).read_all(sensors, self._run.rows))
         return [[next(rest) for _ in cost.sensors] for cost in other.measured]
 
     def values_at(self, other: Built[Costs], times: Array) -> Array:
-        """Costs of another model at the states of the run, at other times, shape (costs,)."""
+        """Return the costs of another (perturbed) model at the states of this run, evaluated at other times [s],
+        shape (costs,).
+        """
         return self._valued(other.measured, self._read(other, times), times)
 
     @staticmethod
@@ -67,30 +72,37 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """Largest change of any reading of each cost in the run, shape (costs,)."""
+        """Largest change over time of any sensor reading that a cost uses, shape (costs,)."""
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 
     @cached_property
     def _weights(self) -> list[list[Array]]:
-        """Derivatives of each cost with respect to its readings, shaped as these."""
+        """Derivatives of each cost with respect to its sensor readings: a list for each cost with an array, shaped
+        as the readings, for each sensor.
+        """
         pairs = zip(self._own.measured, self._readings, strict=True)
         return [cost.slopes(self._run.times, own) for cost, own in pairs]
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoint of each cost."""
+        """Adjoint of each cost: its derivatives with respect to the initial state and to the equations of all steps
+        of the run.
+        """
         return adjoints(self._run, self._to_states, self._after)
 
     @property
     def _to_states(self) -> list[Variation]:
-        """Derivatives of each cost with respect to the states at all stored instants."""
+        """Derivatives of each cost, through its sensor readings, with respect to poses and velocities at all stored
+        instants.
+        """
         run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
         return slopes_of_costs(Sight(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
-        """Derivatives of all costs with respect to all parameters, shape (costs, parameters).
+        """Return the derivatives of all costs with respect to all parameters, shape (costs, parameters). The recipe
+        builds the models with perturbed parameters.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -141,7 +153,9 @@ class CostsOfRun:
         return found
 
     def _reads_alike(self, other: Built[Costs]) -> bool:
-        """Whether costs of another model are the same numbers of the states of the run."""
+        """Return whether the costs and sensors of another model give the same values at the states of this run, up
+        to round-off.
+        """
         pairs = zip(self._own.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False
@@ -152,7 +166,9 @@ class CostsOfRun:
         return are_alike(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
-        """Add the derivatives of the costs through the initial state and through the sensors, in place."""
+        """Add to ``slopes``, shape (costs, parameters), what one parameter contributes through the initial state
+        and through the sensors.
+        """
         change, number = model.start, model.direction.number
         if model.less is not None:
             slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
@@ -161,17 +177,23 @@ class CostsOfRun:
                 row[number] += adjoint.start.times(change)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
-        """Difference of the costs of two models at the states of the run, shape (costs,)."""
+        """Return the costs of the model ``more`` minus those of the model ``less``, both evaluated at the states of
+        this run, shape (costs,).
+        """
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _given_now(self) -> list[Functions]:
-        """Prescribed vectors and loads in the steps of each stretch, with the present values of signals."""
+        """Evaluate the prescribed vectors and loads in the steps of each stretch of the run with the present sample
+        values of the signals.
+        """
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """Add the derivatives with respect to samples that change loads only, in place."""
+        """Add to ``slopes`` the derivatives of the costs with respect to samples of a signal that changes loads
+        only. The loads with increased and decreased samples are ``more`` and ``less``.
+        """
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
@@ -187,8 +209,8 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """Add the derivatives with respect to samples that are far from each other, through each step and the
-        start, in place.
+        """Add to ``slopes`` the derivatives of the costs with respect to samples of a signal that act in different
+        steps. All these samples are increased in the model ``more`` and decreased in ``less``.
         """
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
@@ -211,7 +233,9 @@ class CostsOfRun:
 
 
 def _in_steps(felt: RunParts, changes: RunParts) -> Array:
-    """Adjoint times the changes of the equations, for each step, shape (N,)."""
+    """Return the sum of adjoints times changes of the equations and history variables for each step of a run, shape
+    (steps,).
+    """
     both = zip(felt.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(felt.strains, changes.strains, strict=True)
@@ -219,7 +243,9 @@ def _in_steps(felt: RunParts, changes: RunParts) -> Array:
 
 
 def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add shares of steps and of instants to the derivatives of the samples that act there, in place."""
+    """Add contributions of single steps, shape (steps,), and of single instants, shape (instants,), to the
+    derivatives ``row`` of the samples that act there, in place.
+    """
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = places >= 0

@@ -21,19 +21,21 @@ SHORT = 1e-4
 
 
 class ConditionExcess:
-    """Sensor of the excess of a condition over its threshold."""
+    """Sensor that reads by how much the quantity of an event condition exceeds its threshold."""
 
     def __init__(self, condition: When) -> None:
         self._condition = condition
         self.is_energy = any(each.is_energy for each in condition.sensors)
 
     def read(self, run: RecordedRun) -> Array:
-        """Excess at all instants, shape (T,)."""
+        """Return the excess of the event condition over its threshold at all instants of a run, shape
+        (instants,).
+        """
         return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
 
 
 class TimeExcess:
-    """Sensor of the time that has passed since a prescribed instant [s]."""
+    """Sensor that reads the time since a prescribed instant [s], negative before it."""
 
     is_energy = False
 
@@ -41,12 +43,14 @@ class TimeExcess:
         self._when = when
 
     def read(self, run: RecordedRun) -> Array:
-        """Time since the instant, shape (T,) [s]."""
+        """Return the time since the prescribed instant at all instants of a run, shape (instants,) [s]."""
         return np.asarray(run.time - self._when)
 
 
 class Gaps:
-    """Sensor of chosen constraint functions, before the values at which locks hold them are subtracted."""
+    """Sensor that reads chosen constraint functions of a mechanism, before the values at which locks hold them are
+    subtracted.
+    """
 
     is_energy = False
 
@@ -54,7 +58,9 @@ class Gaps:
         self._rows = rows
 
     def read(self, run: RecordedRun) -> Array:
-        """Values of the chosen functions, shape (T, chosen)."""
+        """Return the values of the chosen constraint functions at all instants of a run, shape (instants,
+        functions).
+        """
         own, recorded = run.system.rows, run.recording.theta
         if isinstance(own, ConstraintSet):
             found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
@@ -64,41 +70,53 @@ class Gaps:
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
-    """Reading of a sensor of an assembly for one state at a time [s]."""
+    """Return the reading of a sensor for a single state, given as one row of the state tables, at a time [s]."""
     found = Sight(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
-    """Derivative of the reading of a sensor of an assembly with respect to one state at a time [s]."""
+    """Return the derivative of a sensor reading with respect to pose and velocities at a single state. The state is
+    one row of the state tables, at a time [s].
+    """
     return state_jacobian(Sight(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
-    """Index of the constraint function that gives the position of each lock of a jump, shape (locks,)."""
+    """Return, for each lock that an event closes, the index of the constraint function that measures the locked
+    coordinate, shape (locks,).
+    """
     switches = assembly.system.row_switches
     return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
 
 
 def places_of_locks(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Position at which each lock of a jump holds its motion, shape (locks,) [m or rad]."""
+    """Return the joint coordinate at which each lock that an event closes holds its joint, shape (locks,) [m or
+    rad].
+    """
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def slopes_of_places(jump: VelocityJump, assembly: Assembly) -> Jacobian:
-    """Derivative of the positions of the locks of a jump with respect to the state before it."""
+    """Return the derivative of the joint coordinates at which an event locks joints, with respect to the state
+    before the event.
+    """
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Velocities of an assembly after a jump from the same state, shape (velocities,)."""
+    """Return the velocities after a velocity jump, computed with the tables of a (perturbed) assembly from the
+    state before the jump, shape (velocities,).
+    """
     return read_at(jump.time, jump.before, assembly, Brought())
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
-    """Excess of the condition of a jump over its threshold at the instant of the event."""
+    """Return by how much the condition of an event exceeds its threshold at the recorded state of the event,
+    evaluated with a (perturbed) assembly.
+    """
     assert jump.met is not None, "of an event"
     return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
 
@@ -112,7 +130,9 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """Derivative of the equations with respect to the positions of locks, shape (steps, switches, unknowns)."""
+    """Return the derivative of step residuals with respect to the joint coordinates at which locks hold joints,
+    shape (steps, switches, unknowns). The steps are those from row ``first`` to row ``last``.
+    """
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]
@@ -125,7 +145,8 @@ def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Instant inside of a step at which an event occurs; the step ends there and the next one begins.
+    """Event that occurs inside of a step, with the derivatives of the motion with respect to its instant. The step
+    ends at the event and the next one begins there.
 
     Attributes:
         run: in which the event occurs.
@@ -140,8 +161,8 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """Derivatives of the equations of the steps before and after the instant with respect to it, shape (steps,
-        unknowns) each.
+        """Derivatives of the residuals of the steps before and after the event with respect to the instant of the
+        event: two arrays of shape (steps, unknowns).
         """
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
@@ -151,8 +172,8 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """Explicit derivatives of the poses at the ends of these steps with respect to the instant, shape (steps,
-        velocities) each.
+        """Explicit derivatives of the poses at the ends of the steps before and after the event with respect to the
+        instant of the event: two arrays of shape (steps, velocities).
         """
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
@@ -164,7 +185,9 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocity at the event with respect to its instant, shape (velocities,) each."""
+        """Derivatives of pose and velocities at the event with respect to the instant of the event: two arrays of
+        shape (velocities,).
+        """
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -178,14 +201,16 @@ class Crossing:
 
     @cached_property
     def condition(self) -> Jacobian:
-        """Derivative of the condition with respect to the state at the event."""
+        """Derivative of the event condition with respect to pose and velocities at the event."""
         assert self.jump.met is not None, "of an event"
         sensor = _condition(self.jump, self.run.assembly)
         return slopes_at(self.jump.time, self.jump.met, self.run.assembly, sensor)
 
     @cached_property
     def rate(self) -> float:
-        """Derivative of the condition with respect to time along the motion [1/s]."""
+        """Total derivative of the event condition with respect to time along the motion, at the event [unit of the
+        condition per second].
+        """
         assert self.jump.met is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
@@ -193,8 +218,8 @@ class Crossing:
 
     @cached_property
     def brought(self) -> Array:
-        """Derivative of the velocities after the jump with respect to its instant at a constant state, shape
-        (velocities,).
+        """Derivative of the velocities after the event with respect to the instant of the event at a constant state
+        before it, shape (velocities,). It is zero unless motions are prescribed.
         """
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
@@ -211,7 +236,7 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Crossings of a run by their indices in its course.
+    """Collect the events of a run that occur inside of a step, as a dictionary from their index in ``run.course``.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

@@ -59,7 +59,8 @@ LOOKED_AT = 1000
 
 @dataclass(frozen=True, eq=False)
 class RepeatedPiece:
-    """Steps of a run that can be repeated with the same digits.
+    """Section of a run that can be repeated bit by bit from a snapshot of the stepper, so that its states need not
+    be stored.
 
     Attributes:
         snapshot: of the stepper before them.
@@ -75,7 +76,8 @@ class RepeatedPiece:
 
 
 class ForgettingStepper(RecordingStepper):
-    """Stepper that hands over its log in pieces and keeps only the snapshot at the beginning of each.
+    """Logging stepper for long runs: it hands over its log in sections and stores only a snapshot at the beginning
+    of each.
 
     Args:
         assembly, order, numerical_damping, is_redundant: as of a stepper.
@@ -102,11 +104,15 @@ class ForgettingStepper(RecordingStepper):
 
     @property
     def numbers_a_step(self) -> int:
-        """Numbers per step that make the stepper take few steps at a time."""
+        """Claimed storage of a step [numbers], chosen so large that the stepper takes about half a section of steps
+        at a time.
+        """
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps as ``Stepper.advance`` does."""
+        """Take steps between the given instants [s] and note the call so that it can be repeated. First hand over
+        the log if it would exceed the largest number of steps.
+        """
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
@@ -115,18 +121,22 @@ class ForgettingStepper(RecordingStepper):
         return (yield from steps(instants, step, storage))
 
     def project(self, time: float) -> None:
-        """Bring velocities back onto the joints."""
+        """Project the velocities onto the joint constraints at a time [s], and note the call so that it can be
+        repeated.
+        """
         self._note(partial(super().project, time))
         super().project(time)
 
     def _note(self, call: Callable[[], object]) -> None:
-        """Store a call that can be repeated."""
+        """Store a call of the stepper for later repetition, with a snapshot if it is the first call of a
+        section.
+        """
         if self._begin is None:
             self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """Hand over the log since the last piece."""
+        """Hand over the log since the last section as a section that can be repeated, and clear the log."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -140,7 +150,7 @@ class ForgettingStepper(RecordingStepper):
         self._begin = None
 
     def again(self, piece: RepeatedPiece) -> Sequence[Any]:
-        """Repeat the steps of a piece and return their log."""
+        """Repeat the steps of a section from its snapshot and return their log."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
         for call in piece.calls:
@@ -148,13 +158,15 @@ class ForgettingStepper(RecordingStepper):
         return list(self.log)
 
     def snapshot(self) -> Array:
-        """Snapshot with the number of log entries so far, including those that were handed over."""
+        """Return the state of the stepper as an array. Its last number counts the log entries so far, including
+        those that were handed over.
+        """
         found = super().snapshot()
         found[-1] += self._forgotten
         return found
 
     def restore(self, snapshot: Array) -> None:
-        """Restore a snapshot and remove later entries of the log."""
+        """Restore the stepper to a snapshot, and remove the log entries and noted calls made since."""
         done = int(snapshot[-1])
         super().restore(np.append(snapshot[:-1], max(0, done - self._forgotten)))
         self._calls = [call for call in self._calls if call[0] < done]
@@ -162,12 +174,12 @@ class ForgettingStepper(RecordingStepper):
 
 @dataclass(frozen=True, eq=False)
 class RememberingRecipe(Recipe[Costs]):
-    """Recipe that makes each model once and caches it."""
+    """Recipe for models from parameters that builds each model once and caches it."""
 
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
 
     def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Costs]:
-        """The model with these parameters, see ``Recipe``."""
+        """Return the model for these parameters, from the cache if it was built before."""
         key = _key(parameters)
         if key not in self._kept:
             self._kept[key] = super().made(parameters, beside)
@@ -175,14 +187,14 @@ class RememberingRecipe(Recipe[Costs]):
 
 
 def _key(given: Any) -> Any:
-    """Bytes of all values of parameters, nested by name, as a dictionary key."""
+    """Return a dictionary key made of the bytes of all parameter values, also of nested ones."""
     if isinstance(given, Mapping):
         return tuple((name, _key(each)) for name, each in given.items())
     return (given.values if isinstance(given, Signal) else np.asarray(given)).tobytes()
 
 
 class CostsOfPiece(CostsOfRun):
-    """Contributions of a piece of a run to the derivatives of costs of the whole run.
+    """Contributions of one section of a long run to the derivatives of costs of the whole run.
 
     Args:
         run, own, given: as of ``CostsOfRun``, of the piece.
@@ -219,14 +231,16 @@ class CostsOfPiece(CostsOfRun):
 
 
 def _numbers_a_step(assembly: Assembly) -> int:
-    """Numbers that a step needs in memory: states, prescribed values, derivatives and equations."""
+    """Return how many floating-point numbers the derivative of one step needs in memory: states, prescribed values,
+    derivatives and equations.
+    """
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Whether all steps of a run may be stored together within the memory limit [bytes]."""
+    """Return whether all steps of a run can be stored at once within the memory limit [bytes]."""
     return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
 
 
@@ -239,8 +253,8 @@ def costs_of_long_run(
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
-    """Costs, shape (costs,), and their derivatives, shape (costs, parameters), of a run that is differentiated in
-    pieces.
+    """Return the values of the costs of a long run, shape (costs,), and their derivatives, shape (costs,
+    parameters). The run is repeated and differentiated in sections to save memory.
 
     Args:
         own: the model.
@@ -325,7 +339,7 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """A cost of a motion and its derivatives to parameters, by the adjoint of the conserving step.
+    """Return a cost of a motion and its derivatives with respect to parameters, computed by the adjoint method.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
@@ -382,7 +396,8 @@ def gradient(
 
 
 class Objective:
-    """A cost as a function of one array, with its gradient: what optimisers take.
+    """Cost of a motion as a function of one flat array of parameters, with its gradient, for optimizers such as
+    SciPy's.
 
     ``scipy.optimize.minimize(objective, objective.start, jac=True)``; arguments as of ``gradient``.
 
@@ -398,7 +413,7 @@ class Objective:
         self.start: Array = self._parameters.values.copy()
 
     def __call__(self, values: ArrayLike) -> tuple[float, Array]:
-        """Cost and gradient at flat parameters, shape (parameters,).
+        """Return the cost of the motion and its gradient at flat parameters, shape (parameters,).
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -411,7 +426,7 @@ class Objective:
         return f"Objective({how_many(self.start.size, 'parameter')})"
 
     def parameters(self, values: ArrayLike) -> Any:
-        """Flat parameters as the build function takes them.
+        """Convert flat parameters, shape (parameters,), to the form that the build function takes.
 
         Raises:
             ParameterError: not as many.
@@ -423,7 +438,7 @@ class Objective:
 
 
 def checked_cost(given: object) -> Cost:
-    """Check that a value is a cost with terms and return it.
+    """Check that the user's cost function returned a ``Cost`` and return it unchanged.
 
     Raises:
         ParameterError: something else.

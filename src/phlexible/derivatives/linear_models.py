@@ -33,7 +33,7 @@ REPEATED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ModeDerivatives:
-    """Lowest modes and their derivatives with respect to parameters.
+    """Eigenvalues of the lowest modes of a linear model and their derivatives with respect to parameters.
 
     Attributes:
         eigenvalues: s, as of ``modes``, shape (count,) [1/s].
@@ -46,7 +46,9 @@ class ModeDerivatives:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """Table of frequencies and their derivatives with respect to scalar parameters, for notebooks."""
+        """Return an HTML table of frequencies and their derivatives with respect to scalar parameters, for
+        notebooks.
+        """
         slopes = self.of_frequencies if isinstance(self.of_frequencies, dict) else {}
         plain = {name: each for name, each in slopes.items() if np.ndim(each) == 1}
         rows = [
@@ -57,12 +59,14 @@ class ModeDerivatives:
 
     @property
     def frequencies(self) -> Array:
-        """Moduli of the eigenvalues, ``|s|``, shape (count,) [rad/s]."""
+        """Frequencies of the modes as moduli of the eigenvalues, ``|s|``, shape (count,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def of_frequencies(self) -> Values:
-        """Derivatives of the moduli, ``d|s|/dp``, shaped as ``derivatives``."""
+        """Derivatives of the frequencies ``|s|`` [rad/s] with respect to the parameters, shaped as
+        ``derivatives``.
+        """
         turned = self.eigenvalues.conj() / np.where(self.frequencies > 0, self.frequencies, 1.0)
         if isinstance(self.derivatives, dict):
             return {name: np.real(turned * slopes) for name, slopes in self.derivatives.items()}
@@ -71,7 +75,7 @@ class ModeDerivatives:
 
 @dataclass(frozen=True, eq=False)
 class ResponseDerivatives:
-    """Frequency responses and their derivatives with respect to parameters.
+    """Frequency responses of a linear model and their derivatives with respect to parameters.
 
     Attributes:
         frequencies: shape (k,) [rad/s].
@@ -89,7 +93,8 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Derivatives of the eigenvalues of the lowest modes: y . (dA - s dE) x / (y . E x), (9.9).
+    """Return the lowest eigenvalues of a linear model and their derivatives with respect to parameters, ``y . (dA -
+    s dE) x / (y . E x)`` with the left and right eigenvectors y and x, (9.9).
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -118,7 +123,9 @@ def mode_derivatives(
 def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
-    """Derivatives of frequency responses, with two solutions a frequency for all parameters (9.10).
+    """Return the frequency responses of a linear model and their derivatives with respect to parameters (9.10).
+
+    Each frequency takes two solutions of a linear system for all parameters together.
 
     Args:
         build: parameters -> what ``model.linearize(inputs=[...], outputs=[...])`` returns.
@@ -168,7 +175,7 @@ def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """Derivatives of the matrices of a linear model with respect to one parameter.
+    """Derivatives of the matrices E, A, B, C of a linear model with respect to one parameter.
 
     Attributes:
         number: of the parameter.
@@ -183,7 +190,8 @@ class _Change:
 
 
 def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Change]:
-    """Derivatives of the matrices with respect to all parameters, by central differences.
+    """Return the derivatives of the matrices of a linear model with respect to all parameters, by central
+    differences between models that the build function makes.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
@@ -228,7 +236,7 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
 
 
 def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """Matrix with one at each entry that has changed by more than round-off."""
+    """Return a sparse matrix with ones at the entries of ``change`` that exceed round-off of the matrix ``own``."""
     entries = sparse.coo_array(change)
     before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
     is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)
@@ -237,13 +245,16 @@ def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
-    """Indices of the nonzero entries of several matrices, one matrix after the other."""
+    """Return one array of integers that identify the nonzero entries of several sparse matrices; entries of
+    different matrices get different integers.
+    """
     whole = sparse.coo_array(sparse.block_diag(masks))
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Left and right eigenvectors of A x = s E x, by inverse iteration.
+    """Return the left and the right eigenvector (y, x) of A x = s E x for a known eigenvalue s, by inverse
+    iteration.
 
     Raises:
         ModelError: an eigenvalue that is not simple.

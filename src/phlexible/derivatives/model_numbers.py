@@ -32,7 +32,8 @@ Part = tuple[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class ModelNumbers:
-    """Changes of the numbers of a model, relative to the model of the run.
+    """Changes of the numbers of a perturbed model relative to the model of a run: of its tables, prescribed
+    vectors, loads and initial state.
 
     Attributes:
         parts: changes of tables, of prescribed vectors and loads in the steps of stretches, and of the initial
@@ -42,21 +43,27 @@ class ModelNumbers:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Changes of one kind of part, by table name or index of stretch."""
+        """Return the changes of one kind ("table", "moving", "loads" or "start"), by name of the table or index of
+        the stretch of steps.
+        """
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
-        """Changes multiplied by a factor."""
+        """Return these changes of model numbers multiplied by a factor."""
         return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """Sum of two sets of changes; parts that only one of them has are copied."""
+        """Return the sum of two sets of changes of model numbers. Arrays that only one of the sets has are
+        copied.
+        """
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
         return ModelNumbers({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
-        """Changes where masks are true, zero elsewhere; tables without a mask are left out."""
+        """Return these changes of model numbers with zeros where the masks are false. Tables without a mask are
+        left out.
+        """
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -75,8 +82,8 @@ def _parts(
 
 
 def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
-    """Numbers of the model of the run that changes are compared with; of initial states the largest of each
-    table.
+    """Return the numbers of the model of a run against which changes are judged as round-off, by part. Initial
+    states are represented by their largest value in each table.
     """
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: own.assembly.memory[name] for name in REALS}
@@ -85,14 +92,16 @@ def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
 
 
 def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Masks of the numbers that a parameter changes, by the names of the parts that have some."""
+    """Return masks of the model numbers that a parameter changes by more than round-off. Parts without such a
+    number are left out.
+    """
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def random_shares(count: int) -> Array:
-    """Shares of each parameter's difference in three models, which identify the parameter by the ratios of a
-    change, (3, count).
+    """Return factors for the change of each of ``count`` parameters in three models that are perturbed together,
+    shape (3, count). The ratios of the three changes of a number identify its parameter.
     """
     random, places = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
@@ -102,7 +111,8 @@ def random_shares(count: int) -> Array:
 def told_apart(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Masks of the numbers that each parameter changes, from models in which all of them changed together.
+    """Determine which model numbers each parameter changes, from three models in which all parameters were changed
+    together by different shares.
 
     Args:
         changes: of the models.
@@ -138,7 +148,9 @@ def told_apart(
 
 
 def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
-    """Groups of parameters that change no common number, with at most one in each that changes the readings."""
+    """Group the parameters such that no model number is changed by two parameters of a group. At most one parameter
+    of a group changes sensor readings; those in ``alike`` do not.
+    """
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -150,7 +162,9 @@ def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -
 
 
 def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Whether the changes of another model lie within the masks of its parameters, but for round-off."""
+    """Return whether all changes of a perturbed model, up to round-off, lie within the masks of the parameters that
+    were perturbed.
+    """
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -160,14 +174,16 @@ def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Map
 
 
 def are_alike(first: Array, second: Array) -> bool:
-    """Whether two readings are equal but for rounding."""
+    """Return whether two arrays of readings have the same shape and are equal up to round-off."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
 def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """Changes of another model relative to the model of the run; None: integers of its tables or shapes differ."""
+    """Return the changes of the numbers of the model ``other`` relative to the model ``own`` of a run. Return None
+    if shapes or integers of their tables differ.
+    """
     first, second = own.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -182,7 +198,8 @@ def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumber
 
 
 def is_load_alone(run: TakenRun, own: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether samples of a signal change loads and nothing else of a model.
+    """Return whether the samples of a signal change the loads of a model and nothing else. A model that was rebuilt
+    with other samples is compared.
 
     Args:
         run: of the model.

@@ -38,7 +38,8 @@ Values = dict[str, Any] | Array
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """Change of parameters along which a difference is taken.
+    """Change of the parameter vector along which a central difference is taken: of one parameter, or of several
+    samples of a signal that act in different steps.
 
     Attributes:
         change: of the flat parameters, shape (parameters,).
@@ -55,12 +56,14 @@ class Direction:
 
     @property
     def size(self) -> float:
-        """Size of the change of the parameter, in its unit."""
+        """Largest absolute component of the change, the step of the central difference in the unit of the
+        parameter.
+        """
         return float(np.abs(self.change).max())
 
 
 class Parameters:
-    """Named numbers, arrays and signals, or one array, as one vector.
+    """Parameters of a build function, given by name or as one array, and their values as one flat vector.
 
     Args:
         given: by name, or an array.
@@ -110,7 +113,9 @@ class Parameters:
         return len(self.values)
 
     def made(self, values: Array) -> Any:
-        """Argument of the build function with other values, (parameters,)."""
+        """Convert a flat vector of values, shape (parameters,), to the argument of the build function: a dictionary
+        by name, with signals rebuilt, or one array.
+        """
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = values[self.places[name]]
@@ -121,7 +126,9 @@ class Parameters:
         return found if self._is_named else found["parameters"]
 
     def shaped(self, flat: Array | NDArray[np.complex128]) -> Values:
-        """Flat values (parameters, ...) in the structure of the user's parameters; of signals as arrays."""
+        """Convert flat values, shape (parameters, ...), to the structure of the user's parameters: a dictionary by
+        name, or one array. Signals become arrays of samples.
+        """
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = flat[self.places[name]]
@@ -139,7 +146,7 @@ class Parameters:
 
     @property
     def labels(self) -> list[str]:
-        """Labels of all components, such as ``mass`` or ``radius[2]``, in messages."""
+        """Label of each component of the flat parameter vector for messages, such as ``mass`` or ``radius[2]``."""
         return [
             name if np.ndim(self._given[name]) == 0 else f"{name}[{k}]"
             for name, place in self.places.items()
@@ -147,7 +154,8 @@ class Parameters:
         ]
 
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
-        """Least and greatest values by name; the present values must lie between them.
+        """Check the user's bounds and return the least and greatest value of each bounded parameter by name. The
+        present values must lie between them.
 
         Raises:
             ParameterError: no such parameter, no two numbers, or a value that is not between them.
@@ -166,26 +174,30 @@ class Parameters:
         return found
 
     def label(self, direction: Direction) -> str:
-        """Name of the parameter of a direction, for messages."""
+        """Return the name of the parameter that a direction changes, for messages."""
         if direction.number >= 0:
             return self.labels[direction.number]
         at = int(np.flatnonzero(direction.change)[0])
         return next(name for name, place in self.places.items() if place.start <= at < place.stop)
 
     def singles(self, name: str | None = None) -> list[Direction]:
-        """Directions of single components, samples of signals included, of one parameter or of all."""
+        """Return one direction for each component of the parameter ``name``, or of all parameters if it is None.
+        Samples of signals are components too.
+        """
         own = range(len(self))[self.places[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def numbers(self) -> list[Direction]:
-        """Directions of single components, without samples of signals."""
+        """Return one direction for each component of all parameters that are not signals."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
             samples[self.places[name]] = True
         return [each for each in self.singles() if not samples[each.number]]
 
     def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
-        """Lists of indices of directions that belong to one array of many nonzero components."""
+        """Group the directions by array parameter and return their indices, one list for each array. Only nonzero
+        components count, and only arrays with at least five of them.
+        """
         found = []
         for name, place in self.places.items():
             own = [
@@ -199,18 +211,21 @@ class Parameters:
 
     @property
     def signals(self) -> list[str]:
-        """Names of the parameters that are signals."""
+        """List the names of the parameters that are signals (sampled functions of time)."""
         return [name for name, given in self._given.items() if isinstance(given, Signal)]
 
     def signs(self, name: str) -> Direction:
-        """Direction that changes all samples of a signal, up or down at random."""
+        """Return a direction that changes all samples of the signal ``name`` together, each up or down at
+        random.
+        """
         change, place = np.zeros(len(self)), self.places[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
         change[place] = signs * self._steps[place]
         return Direction(change)
 
     def samples(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Few directions that cover all samples of a signal, each of samples that are far from each other.
+        """Return a few directions that together perturb all samples of the signal ``name``. The samples of one
+        direction act in different steps, so that one difference serves all of them.
 
         Args:
             name: of the signal.
@@ -247,7 +262,9 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, apart: int) -> IntArray:
-    """Number first + k * apart that lies between low and high, ends included, or -1."""
+    """Return the index of the form first + k * apart that lies between ``low`` and ``high`` (both included), or -1
+    if there is none; element by element.
+    """
     number = low + (first - low) % apart
     return np.where(number <= high, number, -1)
 
@@ -269,7 +286,8 @@ Measured = TypeVar("Measured")
 
 
 def check_build(build: object, argument: str = "parameters") -> None:
-    """Refuse a build function that does not take all parameters as one argument.
+    """Check that a build function takes all parameters as one argument; refuse others with a message that shows the
+    right call.
 
     Raises:
         ParameterError: with the call that passes them by name.
@@ -288,7 +306,8 @@ def check_build(build: object, argument: str = "parameters") -> None:
 
 @dataclass(frozen=True, eq=False)
 class Built(Generic[Measured]):
-    """Model for some parameters.
+    """Model that a build function made from particular parameters: its tables, its initial state and the quantities
+    measured on it.
 
     Attributes:
         assembly: its tables.
@@ -303,7 +322,8 @@ class Built(Generic[Measured]):
 
 @dataclass(frozen=True, eq=False)
 class Recipe(Generic[Measured]):
-    """Functions that make a model, its initial state and its measured quantities from parameters.
+    """Functions of the user that make a model from parameters, its initial state, and the quantities measured on
+    it.
 
     Attributes:
         build: parameters -> model.
@@ -318,7 +338,8 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Measured]:
-        """Model for parameters, with tables, initial state and measured quantities.
+        """Call the user's functions with these parameters and return the model with its tables, its initial state
+        and its measured quantities.
 
         Args:
             parameters: as the build function takes them.
@@ -369,7 +390,8 @@ BY_CHANCE = 10
 
 
 def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, Array]:
-    """Tables of the initial state of a model, with history variables in the order of ``strain_places``.
+    """Return the initial state of a built model as arrays by name: position, rotation, elastic coordinates,
+    velocity and history variables.
 
     Args:
         built: the model.
@@ -382,8 +404,8 @@ def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, 
 def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
-    """Derivative of the initial state with respect to a parameter, from two initial states, shape (velocities,)
-    each.
+    """Return the derivative of the initial state with respect to a parameter: the difference of two initial states
+    divided by the distance of their parameter values.
     """
     change = difference(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
@@ -391,7 +413,8 @@ def start_difference(
 
 
 def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Refuse models with other unknowns, or whose events occur at other prescribed times.
+    """Check that a perturbed model has the same unknowns as the model of the run and that its events occur at the
+    same prescribed times; raise an error otherwise.
 
     Args:
         own, other: the models.
@@ -427,13 +450,16 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
 
 
 def is_smooth(upper: Array, lower: Array, missed: Callable[[], Array]) -> bool:
-    """Whether the changes of the equations on both sides of a parameter are opposite, but for round-off."""
+    """Return whether the changes of the residuals with a parameter increased (``upper``) and decreased (``lower``)
+    are opposite up to round-off, as for a smooth function.
+    """
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(missed()).max(initial=0.0))
 
 
 def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Array]) -> None:
-    """Refuse equations that jump with a parameter, because a mode changes its sign or a mesh changes.
+    """Refuse equations that jump with a parameter, for example because a mode changes its sign or a mesh changes.
+    The changes with the parameter increased and decreased must be opposite.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.
@@ -452,7 +478,8 @@ def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Ar
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Refuse samples of signals that act in other steps than those next to them.
+    """Refuse a signal whose samples change the equations of steps that are not next to their own instants, such as
+    a signal with a delay.
 
     Args:
         changes: of the equations of each step due to samples that are far from each other, shape (N, unknowns).
@@ -474,7 +501,7 @@ def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> Non
 
 @contextmanager
 def other_values(signal: Signal, values: Array) -> Iterator[None]:
-    """Replace the values of a signal within the context."""
+    """Context manager that replaces the sample values of a signal and restores them at the end."""
     own = signal.values
     signal.values = values
     try:

@@ -37,11 +37,13 @@ OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "held")
 
 
 class RunOfStates(RecordedRun):
-    """Recorded states as a run, which refuses quantities that are no functions of a single state."""
+    """Recorded run whose rows are unrelated states. Sensors can read it, but quantities that are no functions of a
+    single state are refused.
+    """
 
     @cached_property
     def multipliers(self) -> Array:
-        """Joint forces, which are refused.
+        """Multipliers (forces) of the joints, which are refused here with an error.
 
         Raises:
             ModelError: always.
@@ -49,7 +51,7 @@ class RunOfStates(RecordedRun):
         raise ModelError("forces of joints cannot be differentiated yet; take sensors of positions and velocities")
 
     def rate(self, values: Array) -> Array:
-        """Time derivatives, which are refused.
+        """Refuse time derivatives of recorded values with an error, as states have no neighbours in time here.
 
         Raises:
             ModelError: always.
@@ -58,29 +60,34 @@ class RunOfStates(RecordedRun):
 
 
 class Readable(Protocol):
-    """Sensor, or an object with the methods of one."""
+    """Protocol of a sensor: an object that reads values from a recorded run."""
 
     @property
     def is_energy(self) -> bool:
-        """Whether it reads energies."""
+        """Whether the sensor reads energies, which need a difference formula of higher order."""
 
     def read(self, run: Any) -> Array:
-        """Readings at all instants, shape (T,) or (T, components)."""
+        """Return the readings of the sensor at all instants of a run, shape (instants,) or (instants,
+        components).
+        """
 
 
 class Brought:
-    """Sensor of the velocities after projection onto the joints (docs/theory.md, 4; (4.15))."""
+    """Sensor of all velocities of a mechanism after their projection onto the joint constraints (docs/theory.md, 4;
+    (4.15)).
+    """
 
     is_energy = False
 
     def read(self, run: RecordedRun) -> Array:
-        """Velocities at all instants, shape (T, velocities)."""
+        """Return the projected velocities at all instants of a run, shape (instants, velocities)."""
         return run.velocities
 
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """Reader of sensors of one assembly at states that another assembly with the same unknowns may have made.
+    """Reader that evaluates sensors of one assembly at given times and states. The states may come from another
+    assembly with the same unknowns.
 
     Attributes:
         assembly: whose sensors are read.
@@ -94,7 +101,9 @@ class Sight:
 
     @cached_property
     def given(self) -> RecordedGiven:
-        """Prescribed frames and paths at all times."""
+        """Positions, rotations and velocities of prescribed frames, and prescribed paths with their rates, at all
+        times.
+        """
         system = self.assembly.system
         own = GivenFunctions(system.moving_frames, system.paths, self.times)
         return RecordedGiven(
@@ -108,11 +117,12 @@ class Sight:
 
     @cached_property
     def moving(self) -> Array:
-        """Prescribed vectors at all times, shape (T, 3 * vectors)."""
+        """Prescribed vectors of the mechanism at all times, shape (times, 3 * vectors)."""
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Readings for tables of states at times with these indices, shape (states,) or (states, components) each.
+        """Read sensors at some states; the time of each state is ``times[instants]``. Return the readings of each
+        sensor, shape (states,) or (states, components).
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -128,7 +138,8 @@ class Sight:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Recorded run of some states, which sensors read.
+        """Return states as a recorded run that sensors can read; quantities that are no functions of a single state
+        are NaN or refused.
 
         Args:
             states: tables of the states.
@@ -155,7 +166,8 @@ class Sight:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """Readings for tables of states at all times.
+        """Read sensors at states that have one row for each time of this reader. Return the readings of each
+        sensor, shape (times,) or (times, components).
 
         Raises:
             ModelError: as ``read``.
@@ -163,7 +175,7 @@ class Sight:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Kinetic, strain, gravity and spring energy, shape (states, 4) [J]."""
+        """Compute kinetic, strain, gravity and spring energy of each state, shape (states, 4) [J]."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_numbers"]))
         for name in OF_STATES:
@@ -174,7 +186,8 @@ class Sight:
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """Derivative of a reading with respect to the states.
+    """Derivative of the readings of a sensor with respect to pose and velocities at each instant, stored for the
+    components that matter.
 
     Attributes:
         directions: components of the pose, followed by those of the velocity, that the reading depends on, shape
@@ -188,8 +201,8 @@ class Jacobian:
     velocities: int
 
     def pull(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Add the adjoint of the state at an instant, (..., velocities) each, from that of the reading, (...,
-        components).
+        """Propagate an adjoint ``weights`` of the reading at an instant, shape (..., components), to the state. The
+        adjoints of pose and velocity, shape (..., velocities), are added in place.
         """
         both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
         both[..., self.directions] = weights @ self.values[instant]
@@ -197,25 +210,29 @@ class Jacobian:
         velocity += both[..., self.velocities :]
 
     def push(self, instant: int, pose: Array, velocity: Array) -> Array:
-        """Change of the reading due to that of the state, (..., velocities) each, shape (..., components)."""
+        """Return the change of the reading at an instant, shape (..., components), due to changes of pose and
+        velocity, shape (..., velocities) each.
+        """
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
     def push_all(self, states: Variation) -> Array:
-        """Changes of the readings at all instants due to those of the states, (T, parameters, velocities), shape
-        (parameters, T, components).
+        """Return the changes of the readings at all instants, shape (parameters, instants, components). Given are
+        changes of the states, shape (instants, parameters, velocities).
         """
         both = np.concatenate([states.pose, states.velocity], axis=-1)[..., self.directions]
         return np.asarray(np.einsum("tpd,tcd->ptc", both, self.values, optimize=True))
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Copies of the tables of the states at some instants."""
+    """Return copies of the state tables at the given instants, by name, for the tables that sensors may read."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
 def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """Derivative of the readings of a sensor with respect to the states in ``rows``."""
+    """Return the derivatives of a sensor's readings with respect to pose and velocities at all states in
+    ``rows``.
+    """
     instants = np.arange(len(sight.times))
     directions, parts = _slopes(sight, rows, sensor, instants)
     velocities = int(sight.assembly.memory.counts["velocities"])
@@ -225,8 +242,8 @@ def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) ->
 def slopes_of_costs(
     sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """Derivatives of sums of weights times readings with respect to the states, shape (T, velocities) each, one per
-    cost.
+    """Return the derivatives of several costs with respect to pose and velocities at all instants. Each cost is a
+    sum of sensor readings times weights.
 
     Args:
         sight: reads the sensors.
@@ -254,7 +271,9 @@ def slopes_of_costs(
 
 
 def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
-    """Step of central differences of each component of pose and velocity, shape (2 * velocities,)."""
+    """Return the step of the central difference for each component of pose and velocity, shape (2 *
+    velocities,).
+    """
     system, weight = sight.assembly.system, np.asarray(sight.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -267,7 +286,8 @@ def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     sight: Sight, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Components of pose and velocity that a sensor depends on, (d,), and its derivatives with respect to them.
+    """Return the components of pose and velocity that a sensor depends on, shape (d,), and an iterator over its
+    derivatives with respect to them.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -293,7 +313,9 @@ def _parts(
     directions: IntArray,
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
-    """Chunks of the instants with derivatives there, shape (instants, components, directions)."""
+    """Yield chunks of the given instants with the derivatives of a sensor's readings there, shape (instants,
+    components, directions).
+    """
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -308,7 +330,9 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Central differences along directions at instants, shape (instants, components, directions)."""
+    """Return central differences of a sensor's readings along chosen components of pose and velocity, shape
+    (instants, components, directions).
+    """
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = sight.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -331,7 +355,7 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _touching(sight: Sight, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Components of pose and velocity that a reading depends on.
+    """Return the indices of the components of pose and velocity that a sensor's reading depends on.
 
     Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.
     """

@@ -22,7 +22,7 @@ from phlexible.step.integration.schemes import StepOptions
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerm(CostTerm):
-    """Sum of readings times constant weights.
+    """Term of a cost that is the sum of sensor readings over all instants, each multiplied by a constant weight.
 
     Attributes:
         weights: shape (N + 1, components).
@@ -39,7 +39,8 @@ class WeightedTerm(CostTerm):
 
 
 def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Values of parameters, followed by those of the samples of inputs (times, values), by name.
+    """Merge parameters and the sample values of inputs into one dictionary by name. Each input is given as the pair
+    (times, values).
 
     Raises:
         ParameterError: a name that both have.
@@ -50,7 +51,9 @@ def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, 
 
 
 def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Argument of ``build`` for such values: numbers, arrays, and a ``Signal`` for each input."""
+    """Convert arrays by name to the argument of a build function: numbers, arrays, and a ``Signal`` for each name
+    in ``inputs``, whose sample times are given there.
+    """
     found: dict[str, Any] = {}
     for name, value in values.items():
         own = np.asarray(value, dtype=np.float64)
@@ -63,7 +66,8 @@ def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class ReadingsOfRuns:
-    """Readings of runs of the models that a function makes of parameters.
+    """Sensor readings of a run as a differentiable function of the parameters of its model, for automatic
+    differentiation in other libraries.
 
     Attributes:
         build: parameters -> model.
@@ -84,7 +88,8 @@ class ReadingsOfRuns:
         check_callable("sensors", self.sensors, "model")
 
     def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:
-        """Instants, (N + 1,) [s], and readings by name, (N + 1,) or (N + 1, components) each.
+        """Run the model that belongs to the parameters. Return the instants, shape (instants,) [s], and the sensor
+        readings by name, shape (instants,) or (instants, components).
 
         Raises:
             PhlexibleError: as ``ph.gradient``.
@@ -96,8 +101,8 @@ class ReadingsOfRuns:
         return run.times, dict(zip(own.measured, found, strict=True))
 
     def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
-        """Derivatives of the sum of readings times weights of the same shape with respect to the parameters, by
-        name.
+        """Return the derivatives, by name, of the sum of all sensor readings times ``weights`` with respect to the
+        parameters: a vector-Jacobian product.
         """
 
         def cost(model: Any) -> Cost:

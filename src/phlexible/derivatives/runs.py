@@ -38,7 +38,7 @@ from phlexible.step.tables.requests import CONVERGED, RELAXATION
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
-    """Steps of one size, or the substeps of one step.
+    """Log entry of a run: steps of one size, or the substeps of one step, with the states at their ends.
 
     Attributes:
         times: shape (n + 1,) [s].
@@ -58,7 +58,8 @@ class Stepped:
 
 @dataclass(frozen=True, eq=False)
 class VelocityJump:
-    """Projection of velocities onto the constraints, where the step size changes or an event occurs.
+    """Log entry of a run: projection of the velocities onto the constraints, where the step size changes or an
+    event occurs.
 
     Attributes:
         time: [s].
@@ -85,7 +86,7 @@ class VelocityJump:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Evaluation of the controllers.
+    """Log entry of a run: instant and state at which the controllers were evaluated.
 
     Attributes:
         time: [s].
@@ -97,7 +98,8 @@ class Asked:
 
 
 class RecordingStepper(Stepper):
-    """Stepper that logs everything it does.
+    """Time stepper that logs all steps, velocity projections, events and controller evaluations, so that the run
+    can be differentiated.
 
     Attributes:
         log: in order, without steps that were rejected.
@@ -113,7 +115,9 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps as ``Stepper.advance`` does, and log each of them."""
+        """Take steps between the given instants [s] and log each of them. The recorded results are the same as
+        without the log.
+        """
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -167,7 +171,9 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """States at the ends of substeps that were taken, repeated; the state of the stepper does not change."""
+        """Repeat the substeps of steps that were just taken and return the states at their ends. The state of the
+        stepper is restored afterwards.
+        """
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -186,7 +192,9 @@ class RecordingStepper(Stepper):
         return states
 
     def control(self, time: float) -> None:
-        """Let the controllers set their values for the steps to come, and log the evaluation."""
+        """Evaluate the controllers at a time [s], which sets their values for the next steps, and log the
+        evaluation.
+        """
         super().control(time)
         self.log.append(Asked(time, self.memory.state.copy()))
 
@@ -197,14 +205,18 @@ class RecordingStepper(Stepper):
         return answered
 
     def project(self, time: float) -> None:
-        """Project velocities onto the joints, and log the jump."""
+        """Project the velocities onto the constraints of the joints at a time [s], and log the jump of the
+        velocities.
+        """
         before = self.memory.state.copy()
         super().project(time)
         if self.memory.counts["rows"]:
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def happen(self, event: int, time: float) -> None:
-        """Apply the locks and releases of an event, and log the jump."""
+        """Apply the locks and releases of an event at a time [s], and log the jump of the velocities with the
+        locked joints.
+        """
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().happen(event, time)
@@ -220,17 +232,19 @@ class RecordingStepper(Stepper):
             self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
-        """Snapshot of the stepper with the number of log entries."""
+        """Return the state of the stepper as an array, with the number of log entries as its last number."""
         return np.append(super().snapshot(), len(self.log))
 
     def restore(self, snapshot: Array) -> None:
-        """Restore a snapshot and remove later entries of the log."""
+        """Restore the stepper to a snapshot and remove the log entries made since."""
         super().restore(snapshot[:-1])
         del self.log[int(snapshot[-1]) :]
 
 
 def _without_means(rows: Array, reactions: int) -> Array:
-    """Stored rows with multipliers and forces of single steps instead of the means of two steps, in place."""
+    """Replace, in place, the multipliers and forces in stored rows, which are means over two adjacent steps, by
+    those of single steps. They fill the last ``reactions`` columns.
+    """
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -243,7 +257,7 @@ def _without_means(rows: Array, reactions: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RunPiece:
-    """Some consecutive steps of a stretch of a run.
+    """Consecutive steps within one stretch of a run, as an entry of the course of the run.
 
     Attributes:
         stretch: its number.
@@ -259,7 +273,8 @@ class RunPiece:
 
 @dataclass(frozen=True, eq=False)
 class TakenRun:
-    """Run with a log of everything that happened in it.
+    """Run of a mechanism with a log of all its steps, velocity jumps and controller evaluations, from which
+    derivatives are computed.
 
     Attributes:
         assembly: of the model; long bodies are not in segments.
@@ -291,32 +306,33 @@ class TakenRun:
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """Stored tables by name, shape (T, ...) each."""
+        """State tables at the stored instants by name, shape (instants, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def implicit(self) -> int:
-        """Number of steps with laws of the state."""
+        """Number of steps in which force laws that are Python functions of the state act."""
         return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
 
     @property
     def has_laws(self) -> bool:
-        """Whether laws of the state act in the run."""
+        """Whether force laws that are Python functions of the state act in the run."""
         return self.implicit > 0
 
     @property
     def is_controlled(self) -> bool:
-        """Whether controllers or laws of the state act in the run."""
+        """Whether the mechanism of the run has controllers or force laws that are Python functions of the state."""
         return bool(self.assembly.controlled)
 
     @property
     def jumps(self) -> int:
-        """Number of projections of the velocities onto the constraints."""
+        """Number of jumps of the velocities in the run, by projection onto the constraints."""
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
 def differentiable(system: System, like: Assembly | None = None) -> Assembly:
-    """Tables of a system whose steps can be differentiated.
+    """Assemble the tables of a system for steps that can be differentiated, and refuse combinations of parts that
+    cannot.
 
     Args:
         system: what moves.
@@ -351,7 +367,8 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """Run from a state, with its log.
+    """Integrate a model from an initial state over a duration [s] and return the run with the log that derivatives
+    need.
 
     Args:
         assembly, start, duration, step, options: the run.
@@ -368,7 +385,8 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Clock of the instants at which steps begin and end.
+    """Return the clock of a run: the instants [s] at which its steps begin and end, from the duration, the step and
+    the breakpoints of the model.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -382,7 +400,9 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
-    """Whether the constraints at the start are redundant."""
+    """Return whether the constraints of a mechanism are redundant in its initial state, with the locks that are
+    closed at the start.
+    """
     return bool(redundancies(assembly.system.phase(_held(assembly)).system, start))
 
 
@@ -394,7 +414,8 @@ def taken_by(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """First row of the state, (numbers,), and stored instants, (T,) [s], of a run that a stepper takes.
+    """Integrate a run with a given stepper, which logs it. Return the initial row of the state tables, shape
+    (numbers,), and the stored instants, shape (instants,) [s].
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -419,16 +440,20 @@ def taken_by(
 
 
 def _held(assembly: Assembly) -> Array:
-    """Positions of locks at the start, zero or NaN (open), shape (switches,)."""
+    """Return for each switch (lock of a joint) zero if it is closed at the start and NaN if it is open, shape
+    (switches,).
+    """
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _silent(done: int, count: int) -> None:
-    """Ignore the progress of a run."""
+    """Progress callback of a run that does nothing."""
 
 
 class _Instants:
-    """Consumer of recorded blocks that collects their instants, and the blocks themselves if ``is_kept``."""
+    """Consumer of the recorded blocks of a run that collects their instants and, if ``is_kept``, the blocks
+    themselves.
+    """
 
     def __init__(self, is_kept: bool) -> None:
         self._times: dict[float, None] = {}
@@ -437,7 +462,7 @@ class _Instants:
 
     @property
     def times(self) -> Array:
-        """Instants without repetition, shape (T,) [s]."""
+        """Recorded instants of the run without repetition, shape (instants,) [s]."""
         return np.array(list(self._times))
 
     @property
@@ -445,7 +470,7 @@ class _Instants:
         return concatenated(self._blocks)
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Collect a block, which begins with the last instant of the one before."""
+        """Collect a recorded block of a run, whose first instant is the last one of the block before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
         if self._is_kept:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
@@ -458,7 +483,8 @@ def run_of(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Run of the steps that a stepper has logged.
+    """Convert the log of a stepper to a run that can be differentiated: steps without jumps between them are joined
+    to stretches.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -516,12 +542,11 @@ def run_of(
 def _span(
     log: Sequence[Stepped | VelocityJump | Asked], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Number of steps that end and begin at the instant of an event inside of a step, and depend on that instant.
+    """Return how many steps before and after an event inside of a step depend on the instant of the event.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
-    tolerance,
-    or in a model with history variables or functions of the state.
+    tolerance, or in a model with history variables or functions of the state.
     """
     jump = log[number]
     assert isinstance(jump, VelocityJump), "that may be the first one at its instant"
@@ -542,7 +567,9 @@ def _span(
 
 
 def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """States at stored instants, (T, numbers), and stretch and row of all but the first, (T - 1, 2)."""
+    """Return the states at the stored instants of a run, shape (instants, numbers), and where they are among its
+    steps. The latter are indices of stretch and row of all but the first, shape (instants - 1, 2).
+    """
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -49,11 +49,11 @@ SOME = 50
 
 
 def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Run of a recorded motion of equal steps, and the residuals of its equations, shape (N, unknowns).
+    """Reconstruct from a recorded motion of equal steps the run that derivatives need, without repeating its steps.
+    Return it with the residuals of its equations, shape (steps, unknowns).
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
-    tell
-    whether the model has these states; they are not repeated here.
+    tell whether the model has these states; they are not repeated here.
 
     Args:
         recording: all instants of the motion, at equal distances.
@@ -95,7 +95,7 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
 
 
 def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
-    """Largest admissible residual of the equations of motion in recorded steps."""
+    """Return the largest residual of the equations of motion that counts as round-off in recorded steps."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -108,7 +108,8 @@ def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
 
 
 def _of_steps(means: Array, first: Array) -> Array:
-    """Forces of each step, (N, forces), from the means over adjacent steps: ``x_k+1 = 2 m_k - x_k``.
+    """Recover forces of single steps, shape (steps, forces), from recorded forces that are means over adjacent
+    steps, by ``x_k+1 = 2 m_k - x_k``.
 
     Args:
         means: at all instants, shape (N + 1, forces); the values at both ends are no means.
@@ -125,7 +126,7 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Derivatives of readings over time with respect to parameters.
+    """Sensor readings of a motion over time and their derivatives with respect to parameters.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -141,7 +142,7 @@ class Sensitivity:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """Table with a curve over time of each derivative, for notebooks."""
+        """Return an HTML table with a small curve over time for each derivative, for notebooks."""
         rows = []
         for number, slopes in enumerate(self.derivatives):
             named = slopes if isinstance(slopes, dict) else {"parameters": slopes}
@@ -164,8 +165,8 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Sensitivity of a recorded motion of the model that ``build`` makes of ``parameters``; see
-    ``Motion.sensitivity``.
+    """Return the derivatives of sensor readings over a recorded motion with respect to the parameters of its model;
+    see ``Motion.sensitivity``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -190,7 +191,8 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """Sensitivity of a run of ``count`` new steps, see ``Motion.sensitivity``.
+    """Run the model that ``build`` makes for ``count`` equal steps and return the derivatives of its sensor
+    readings with respect to parameters.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -221,7 +223,8 @@ def _derivatives(
     chosen: Parameters,
     missed: Array | None = None,
 ) -> Sensitivity | None:
-    """Derivatives of the readings of a run with respect to parameters.
+    """Return the sensor readings of a run and their derivatives with respect to all parameters, by propagating
+    changes forwards in time.
 
     Args:
         run, own, recipe, chosen: the run, its model, the recipe of models, and parameters.
@@ -282,14 +285,18 @@ def _derivatives(
 def _read_beside(
     run: TakenRun, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Readings of a perturbed model at the states perturbed with it."""
+    """Return the sensor readings of a perturbed model at states that are perturbed by ``change`` times their
+    derivatives with respect to parameter ``number``.
+    """
     rows = states_at(run.rows, np.arange(len(run.times)))
     moved(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return sight.read_all(given, rows)
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Whether states that differ by a change, (T, velocities) each, belong to the same motion."""
+    """Return whether changes of pose and velocities at all instants, shape (instants, velocities), are so small
+    that the changed states belong to the same motion.
+    """
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),
@@ -304,7 +311,7 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
-    """Refuse motions of steps of several sizes, and those with another initial state than the model.
+    """Refuse a recorded motion whose steps differ in size or whose initial state is not that of the model.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -324,7 +331,8 @@ def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
 
 
 def _taken_again(recording: RecordedStates, own: Built[Any], options: StepOptions) -> TakenRun:
-    """Run that repeats the steps of a motion.
+    """Repeat the steps of a recorded motion with the log that derivatives need, and check that the states are
+    reproduced.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

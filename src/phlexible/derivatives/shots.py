@@ -60,7 +60,8 @@ MORE_THAN_STEPS = (
 
 @dataclass(frozen=True, eq=False)
 class NearStates:
-    """Admissible states near one state at its time, in minimal coordinates: z of the pose, then u of the velocity.
+    """Minimal coordinates of the states near a reference state in which all joints are closed: first those of the
+    pose, then one for each velocity. They are unknowns of multiple shooting.
 
     Attributes:
         system: the mechanism as arrays.
@@ -74,7 +75,9 @@ class NearStates:
 
     @cached_property
     def of_speeds(self) -> Array:
-        """Weights V of the velocities, shape (velocities,)."""
+        """Weights that make the velocities of a mechanism comparable, shape (velocities,): a length for angular
+        velocities, roots of mass ratios for elastic rates.
+        """
         layout, found = self.system.layout, np.ones(int(self.system.layout.velocity[-1]))
         found[layout.spin[2]] = TURNS * self.system.largest_length
         weights = [velocity_weights(body)[body.rigid_count :] for body in self.system.frames]
@@ -83,7 +86,9 @@ class NearStates:
 
     @cached_property
     def weights(self) -> Array:
-        """Weights W of the pose, shape (velocities,)."""
+        """Weights that make changes of the pose comparable, shape (velocities,). Stiff elastic coordinates weigh
+        more.
+        """
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -94,26 +99,32 @@ class NearStates:
 
     @cached_property
     def _rows(self) -> Array:
-        """Weighted constraint matrix, ``G0 W^-1``, shape (rows, velocities)."""
+        """Constraint matrix of the reference state with its columns divided by the pose weights, shape
+        (constraints, velocities).
+        """
         return self._matrix(self.state) / self.weights
 
     @cached_property
     def free(self) -> Array:
-        """Null space N of the weighted constraint matrix, shape (velocities, k)."""
+        """Orthonormal basis of the weighted changes of the pose that keep all joints closed, shape (velocities, k):
+        the null space of the weighted constraint matrix.
+        """
         return np.asarray(null_space(self._rows)) if len(self._rows) else np.eye(len(self.weights))
 
     @property
     def count(self) -> int:
-        """Number of coordinates, k of the pose and one for each velocity."""
+        """Number of minimal coordinates of a state: those of the pose, and one for each velocity."""
         return int(sum(self.free.shape))
 
     def _matrix(self, state: State) -> Array:
-        """Constraint matrix G, shape (rows, velocities), for rotations in body axes."""
+        """Return the constraint matrix of the mechanism in a state, shape (constraints, velocities), with rotations
+        in body axes.
+        """
         found = self.system.rows.small_matrix(self.system.at(state))
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, numbers: Array, time: float, theta: Callable[[State], Array]) -> State:
-        """State with the coordinates ``numbers``.
+        """Return the state with the given minimal coordinates; Newton iterations on the pose close all joints.
 
         Args:
             numbers: z, then u, shape (count,).
@@ -140,21 +151,24 @@ class NearStates:
         return replace(found, theta=theta(found))
 
     def _moved(self, change: Array) -> State:
-        """Reference state moved by a change with rotations in its body axes, (velocities,)."""
+        """Return the reference state with its pose changed by a vector of shape (velocities,), whose rotations are
+        in body axes.
+        """
         rows = _tables(self.state)
         turns = _blocks(self.system, self.state.rotation) @ change
         moved(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
         return replace(self.state, **{name: table[0] for name, table in rows.items()})
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
-        """Change from the reference state to one in tables (1, ...), rotations in its body axes, shape
-        (velocities,).
+        """Return the change of the pose from the reference state to another state, shape (velocities,), with
+        rotations in body axes. The other state is given as tables with one row.
         """
         change = difference(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Coordinates of a state in tables (1, ...), and their derivatives with respect to its pose and velocity.
+        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its pose
+        and its velocities, shape (count, velocities) each. The state is given as tables with one row.
 
         Shapes (count,), and (count, velocities) twice.
         """
@@ -170,8 +184,8 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """Derivatives of pose and velocity of an admissible state with respect to its coordinates, shape
-        (velocities, count) each.
+        """Return the derivatives of pose and velocities with respect to the minimal coordinates, two arrays of
+        shape (velocities, count). They are taken at a state whose joints are closed.
         """
         own = self._matrix(state) / self.weights
         turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
@@ -191,7 +205,9 @@ def _tables(state: State) -> dict[str, Array]:
 
 
 def _right(phi: Array) -> Array:
-    """Right Jacobian J of the rotation group: ``exp(phi + dphi) = exp(phi) exp(J dphi)``, shape (3, 3)."""
+    """Return the right Jacobian J of the rotation vector phi, ``exp(phi + dphi) = exp(phi) exp(J dphi)``, shape (3,
+    3).
+    """
     angle, own = float(np.linalg.norm(phi)), cross_matrix(phi)
     if angle < 1e-6:
         return np.asarray(np.eye(3) - own / 2)
@@ -200,7 +216,8 @@ def _right(phi: Array) -> Array:
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Identity with a 3 x 3 matrix for the rotation of each frame, shape (velocities, velocities).
+    """Return an identity matrix, shape (velocities, velocities), with the 3 x 3 matrix of each frame from ``turns``
+    in the place of that frame's rotation.
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
@@ -217,7 +234,8 @@ def _blocks(system: System, turns: Iterable[Array]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Shots:
-    """Initial states of shots: of the first one that of the model, of the others states near known ones.
+    """Initial states of the segments (shots) of multiple shooting. The first shot begins at the initial state of
+    the model, the others at states given by minimal coordinates.
 
     Attributes:
         near: admissible states of all but the first shot.
@@ -229,16 +247,20 @@ class Shots:
 
     @property
     def count(self) -> int:
-        """Number of all coordinates."""
+        """Number of minimal coordinates of all initial states but the first, together."""
         return sum(each.count for each in self.near)
 
     def with_numbers(self, numbers: Array) -> "Shots":
-        """Shots from other initial states, with all coordinates concatenated, (count,)."""
+        """Return a copy whose shots begin at other initial states, given by the minimal coordinates of all of them
+        concatenated, shape (count,).
+        """
         ends = np.cumsum([each.count for each in self.near])[:-1]
         return replace(self, numbers=tuple(np.split(numbers, ends)))
 
     def sizes(self, duration: float) -> Array:
-        """Scales of the coordinates for a search, in a run of this duration [s], shape (count,)."""
+        """Return characteristic sizes of the minimal coordinates of all initial states for an optimizer, shape
+        (count,), in a run of the given duration [s].
+        """
         speed = max(float(np.abs(each.of_speeds * each.state.velocity).max(initial=0.0)) for each in self.near)
         found = []
         for each in self.near:
@@ -250,7 +272,8 @@ class Shots:
 
 @dataclass(frozen=True, eq=False)
 class ShotRun:
-    """Run of several shots, one after the other.
+    """Run of multiple shooting: segments of a run (shots) that begin at independent initial states, with the gaps
+    between the segments.
 
     Attributes:
         run: steps of all shots; instants between shots are their ends.
@@ -264,8 +287,8 @@ class ShotRun:
 
     @cached_property
     def ends(self) -> list[tuple[Array, Array, Array]]:
-        """End of each shot but the last one in the coordinates of the next, with derivatives; see
-        ``NearStates.numbers_of``.
+        """Final state of each shot but the last, in the minimal coordinates of the next initial state. The
+        derivatives with respect to pose and velocities come with it.
         """
         found = []
         for near, stretch in zip(self.shots.near, self.run.stretches[:-1], strict=True):
@@ -274,13 +297,16 @@ class ShotRun:
 
     @cached_property
     def gaps(self) -> Array:
-        """Coordinates of the ends of shots minus those of the next initial states, shape (numbers,)."""
+        """Defects of multiple shooting: minimal coordinates of the final state of each shot minus those of the next
+        initial state, all concatenated, shape (count,).
+        """
         pairs = zip(self.ends, self.shots.numbers, strict=True)
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
 def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """Run in shots with the numbers of steps ``steps``.
+    """Integrate a model in several shots that begin at the given initial states. The sequence ``steps`` holds the
+    number of steps of each shot, ``step`` their size [s].
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
@@ -311,7 +337,8 @@ def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: floa
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Shots that begin at the states of a single run after so many steps each.
+    """Divide a run into shots with the given numbers of steps, and return their initial states as minimal
+    coordinates.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -328,7 +355,9 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
 
 
 def _wound(assembly: Assembly, before: Array, state: State) -> Array:
-    """Coordinates of the forces, with angles over as many full turns as in the state before."""
+    """Return the coordinates of all force elements in a state, with angles shifted by full turns so that they
+    continue the values ``before``.
+    """
     found, angles = (
         assembly.initial_thetas(state),
         [force.coordinate.is_angle for _, force in assembly.system.forces],
@@ -339,7 +368,7 @@ def _wound(assembly: Assembly, before: Array, state: State) -> Array:
 
 
 class CostsOfShots(CostsOfRun):
-    """Costs of a run in shots, followed by the gaps between shots, with their derivatives.
+    """Costs of a multiple-shooting run, followed by the defects between its shots, with their derivatives.
 
     Args:
         shots: the run.
@@ -354,11 +383,10 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _felt(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints of the costs, and of the gaps at its end, within each shot.
+        """Adjoints of the costs and of the defects within each shot, one tuple for each shot.
 
         With respect to poses and velocities at its rows, shape (rows, costs + gaps, velocities) each, and to its
-        equations,
-        shape (steps, costs + gaps, unknowns).
+        equations, shape (steps, costs + gaps, unknowns).
         """
         run, slopes = self._run, self._to_states[: self._costs]
         found = []
@@ -381,7 +409,7 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoints of the costs, followed by those of the gaps."""
+        """Adjoint of each cost, followed by the adjoint of each component of the defects between shots."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._felt]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._felt]
@@ -402,8 +430,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of costs and gaps with respect to the coordinates of all initial states but the first, (costs
-        + gaps, numbers).
+        """Derivatives of the costs and defects with respect to the minimal coordinates of all initial states but
+        the first, shape (costs + defects, coordinates).
         """
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
@@ -427,7 +455,9 @@ LONGER = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class InputRun:
-    """Run with particular inputs, its costs and their derivatives."""
+    """Run of a model with particular input signals, with its costs and their derivatives with respect to the
+    samples of the signals.
+    """
 
     _costs: CostsOfRun
     _runs: "InputRuns"
@@ -438,22 +468,25 @@ class InputRun:
 
     @property
     def values(self) -> Array:
-        """Values of the costs, shape (costs,)."""
+        """Values of the costs of this run, shape (costs,)."""
         return self._costs.values
 
     @property
     def travel(self) -> Array:
-        """Largest change of any reading of each cost in the run, shape (costs,)."""
+        """Largest change over time of any sensor reading that a cost uses, shape (costs,)."""
         return self._costs.travel
 
     @property
     def velocity_weights(self) -> Array:
-        """Factors that turn velocities into those of points, shape (velocities,)."""
+        """Factors that make the velocities of the mechanism comparable, shape (velocities,): each velocity times
+        its factor is a speed.
+        """
         return np.asarray(self._run.assembly.memory["velocity_weight"])
 
     @cached_property
     def slopes(self) -> Array:
-        """Derivatives of the costs with respect to all samples, one input after the other, shape (costs, samples).
+        """Derivatives of the costs with respect to all samples of the input signals, one signal after the other,
+        shape (costs, samples).
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -467,19 +500,19 @@ class InputRun:
 
     @property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of the costs with respect to the coordinates of the initial states of shots, shape (costs,
-        numbers).
+        """Derivatives of the costs with respect to the minimal coordinates of the initial states of shots, shape
+        (costs, coordinates); no columns for a run in one shot.
         """
         costs = self._costs
         return costs.slopes_of_starts if isinstance(costs, CostsOfShots) else np.zeros((len(self.values), 0))
 
     def shots(self, count: int) -> Shots:
-        """Shots that begin at states of this run."""
+        """Divide this run into ``count`` shots and return their initial states, which are states of this run."""
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Derivatives of the costs with respect to the duration, where samples and steps keep their shares of it,
-        (costs,).
+        """Return the derivatives of the costs with respect to the duration of the run, shape (costs,). Signals and
+        steps are stretched in proportion.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.
@@ -520,7 +553,8 @@ class InputRun:
 
 @dataclass(eq=False)
 class InputRuns:
-    """Runs of the models that a function makes of inputs.
+    """Runs of the models that a build function makes of input signals, for optimal control. All runs have the same
+    number of steps.
 
     A model whose inputs are loads and nothing else is built once.
 
@@ -545,11 +579,14 @@ class InputRuns:
         self._loads_alone: dict[str, bool] = {}
 
     def steps_of(self, shots: int) -> list[int]:
-        """Number of steps of each of so many shots."""
+        """Divide the steps of a run among ``shots`` shots as equally as possible and return the number of steps of
+        each.
+        """
         return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
 
     def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
-        """Run with signals by name over a duration [s], in one shot or in several.
+        """Integrate the model with the given input signals over a duration [s], in one shot or in several, and
+        return the run with its costs.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -568,7 +605,9 @@ class InputRuns:
         return InputRun(costs, self, inputs, taken, own)
 
     def _made(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
-        """Model for the inputs, and the signals that it uses."""
+        """Build the model for the input signals, or reuse the last model if signals change loads alone. Return the
+        model and the signals that it reads.
+        """
         if self._kept is not None and self._loads_alone and all(self._loads_alone.values()):
             own, given = self._kept
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):
@@ -581,5 +620,5 @@ class InputRuns:
 
 
 def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:
-    """Copies of signals with their times multiplied by a factor."""
+    """Return copies of signals, by name, with their sample times multiplied by the factor ``share``."""
     return {name: Signal(share * each.times, each.values, each.between) for name, each in inputs.items()}

@@ -38,7 +38,8 @@ The mean of both branches is right for changes of the bristle and of its limit t
 
 @dataclass(frozen=True, eq=False)
 class StepDerivative:
-    """Derivatives of the equations of one step, and of the history variables (strains) at its end.
+    """Derivatives of the equations of one step, and of the history variables at its end, with respect to unknowns
+    and initial state.
 
     Attributes:
         rows: of the equations that are no definitions of auxiliary vectors, shape (r,).
@@ -57,8 +58,8 @@ class StepDerivative:
     turning: Array
 
     def pull(self, pose: Array, velocity: Array, kept: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Adjoints of the state before the step and mu from the adjoints of the state after it, shape (costs, .)
-        each.
+        """Propagate adjoints (derivatives of costs) from the state after the step to the state before it, one row
+        for each cost. The adjoint mu of the equations is returned too.
 
         Args:
             pose, velocity, kept: adjoints of pose, velocities and strains after the step.
@@ -79,8 +80,8 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def push(self, pose: Array, velocity: Array, kept: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Changes after the step due to those before it and to those of its equations, shape (parameters, .)
-        each.
+        """Return the changes of pose, velocities and history variables after the step, given those before it and
+        those of the residual (forward mode); one row for each parameter.
         """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
@@ -94,13 +95,17 @@ class StepDerivative:
 
 
 def sticks(taken: TakenSteps) -> bool:
-    """Whether there is friction that sticks, or a contact with restitution."""
+    """Return whether the steps involve friction that can stick (friction springs), contacts with restitution or
+    contact groups, which have history variables.
+    """
     counts = taken.assembly.memory.counts
     return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
 
 
 def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
-    """Derivatives of step k of a run."""
+    """Compute the derivatives of step ``k`` of a run by dual numbers; near friction limits they are the mean over
+    both sides of the kink.
+    """
     memory, layout, pair = taken.assembly.memory, taken.system.layout, taken.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(taken.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -133,7 +138,9 @@ def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
 
 
 def inexact_steps(taken: TakenSteps) -> set[int]:
-    """Steps whose derivative Newton's matrix does not contain: those with friction, and with many contacts."""
+    """Return the indices of the steps whose exact derivative differs from Newton's matrix: steps with friction, and
+    some steps with contact groups.
+    """
     memory = taken.assembly.memory
     rubs = np.flatnonzero(np.asarray(memory["slip_points"]) > 0)
     found = set(np.flatnonzero(taken.rows["force"][1:, rubs].any(axis=1)).tolist())
@@ -143,23 +150,26 @@ def inexact_steps(taken: TakenSteps) -> set[int]:
 
 
 def _is_exact(taken: TakenSteps, k: int) -> bool:
-    """Whether Newton's matrix gives the derivative of the equations along some direction: of velocities at the end,
-    then of the pose at the start, on which directions of contacts among many depend alone."""
+    """Check whether Newton's matrix is the exact derivative of the equations of step ``k`` by comparing both along
+    random directions: velocities at the end, then the pose at the start.
+    """
     memory, system, pair = taken.assembly.memory, taken.system, taken.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
 
     def answer(pose: Array, equations: Array) -> Array:
-        """Velocities at the end according to Newton's matrix, shape (velocities,)."""
+        """Return the change of the velocities at the end of the step according to Newton's matrix, shape
+        (velocities,). Given are changes of the pose at the start and of the residual.
+        """
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
         taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
     def missed(pose: Array, velocity: Array) -> Array:
-        """Changes of the equations due to those of the pose at the start and the velocities at the end, shape
-        (unknowns,).
+        """Return the exact change of the residual, shape (unknowns,). Given are changes of the pose at the start
+        and of the velocities at the end of the step.
         """
         tangents = np.zeros((count, pair.shape[1]))
         pose_tangents(system.layout, memory.rows(pair[:1]), memory.rows(tangents))
@@ -179,7 +189,9 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
 
 
 def turning(taken: TakenSteps, k: int) -> Array:
-    """Matrix K of step k (9.2), shape (velocities, velocities)."""
+    """Return the matrix K of step ``k``, shape (velocities, velocities), (9.2). It takes the sum of the changes of
+    velocity at both ends to the change of the pose.
+    """
     layout, h = taken.system.layout, float(taken.sizes[k])
     frame, axis, place = layout.spin
     count = int(taken.assembly.memory.counts["velocities"])
@@ -197,11 +209,13 @@ def turning(taken: TakenSteps, k: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DifferentiableSteps(TakenSteps):
-    """Steps with their derivatives, by Newton's matrix where that is exact and by dual numbers elsewhere."""
+    """Steps of a run with their derivatives in forward and reverse mode, by Newton's matrix where that is exact and
+    by dual numbers elsewhere.
+    """
 
     def pull(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints backwards from row ``last`` to ``first``, in place, and return those of the equations
-        (9.6).
+        """Propagate adjoints of pose and velocities backwards in time from row ``last`` to row ``first``, in place.
+        Return the adjoints of the equations of the steps (9.6).
 
         Args:
             first, last: rows.
@@ -229,7 +243,9 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def push(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of states forwards from row ``first``, in place (9.4), see ``push_by_matrix``."""
+        """Propagate changes of pose and velocities forwards in time from row ``first`` to row ``last``, in place
+        (9.4). Arguments are those of ``push_by_matrix``.
+        """
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first
@@ -241,10 +257,12 @@ class DifferentiableSteps(TakenSteps):
 
     @cached_property
     def _inexact(self) -> dict[int, StepDerivative]:
-        """Derivatives of the steps whose derivative Newton's matrix does not contain, by number."""
+        """Derivatives, by index of the step, of all steps for which Newton's matrix is not the exact derivative."""
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Ranges of rows from ``first`` to ``last``, divided at both ends of these steps."""
+        """Divide the rows from ``first`` to ``last`` into ranges (begin, end). Each step for which Newton's matrix
+        is inexact becomes a range by itself.
+        """
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

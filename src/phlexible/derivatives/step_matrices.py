@@ -26,7 +26,8 @@ from phlexible.step.tables.requests import RELAXATION
 
 @dataclass(frozen=True, eq=False)
 class StepMatrices:
-    """Matrices of ``dx_n+1 = A_n dx_n + B_n du_n`` of steps that were taken, and of ``dy_n = C_n dx_n``.
+    """Linearized steps of a run: state matrices A, input matrices B and output matrices C of ``dx_n+1 = A_n dx_n +
+    B_n du_n`` and ``dy_n = C_n dx_n``.
 
     A change dx has the numbers of the pose, then those of the velocities.
 
@@ -42,7 +43,8 @@ class StepMatrices:
 
 
 def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Matrices of all steps of a run.
+    """Linearize all steps of a run: return the matrices that take small changes of the state and of inputs to
+    changes of the next state and of the sensor readings.
 
     Args:
         run: the steps.
@@ -68,8 +70,8 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
 
 def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
-    """Derivatives of readings with respect to the states at all instants, shape (N + 1, readings, 2 *
-    velocities).
+    """Return the derivatives of sensor readings with respect to pose and velocities at all instants of a run, shape
+    (instants, readings, 2 * velocities).
     """
     numbers, sight = 2 * run.assembly.memory.counts["velocities"], Sight(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
@@ -90,7 +92,8 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Tables of a system that needs equal steps only, without stops and contacts that are open.
+    """Check that a system can be integrated with equal steps whose equations depend on pose and velocities alone,
+    and return the tables for its steps. Open contacts and stops are left out.
 
     Args:
         start: the state whose stops and contacts count.
@@ -141,7 +144,8 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 def take_steps(
     assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
 ) -> DifferentiableSteps:
-    """Equal steps from a state, with what is needed to differentiate them.
+    """Integrate ``count`` equal steps from a state and return them with the data that is needed to differentiate
+    them.
 
     Args:
         assembly: of ``equal_steps_alone``.

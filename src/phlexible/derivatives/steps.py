@@ -32,7 +32,7 @@ NOTHING = np.zeros((0, 3), dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """Prescribed quantities at the instants and in the steps of a run.
+    """Prescribed vectors at the instants of a run and prescribed load values in its steps.
 
     Attributes:
         moving: prescribed vectors, shape (steps + 1, 3 * vectors).
@@ -44,13 +44,16 @@ class Functions:
 
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
-    """Prescribed quantities of the steps between these instants [s]."""
+    """Evaluate the prescribed vectors of a mechanism at the given instants [s], and its prescribed loads in the
+    middle of the steps between them.
+    """
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
 @dataclass(frozen=True, eq=False)
 class TakenSteps:
-    """Consecutive steps of any sizes.
+    """Consecutive steps of a run, of any sizes, with their states and prescribed quantities; residuals and
+    derivatives are computed from them.
 
     Attributes:
         assembly: of the mechanism; long bodies are not in segments.
@@ -76,34 +79,34 @@ class TakenSteps:
 
     @property
     def system(self) -> System:
-        """Mechanism as arrays of numbers."""
+        """Mechanism of these steps as arrays of numbers."""
         return self.assembly.system
 
     @property
     def count(self) -> int:
-        """Number of steps N."""
+        """Number of steps in this sequence."""
         return len(self.sizes)
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """Stored tables by name, shape (N + 1, ...) each."""
+        """State tables at the ends of the steps by name, shape (steps + 1, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """Load values that controllers and laws have added, shape (steps, 3 * values)."""
+        """Part of the load values that controllers and state-dependent laws have set, shape (steps, 3 * values)."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
-        """Prescribed quantities of another assembly in these steps, with the same values of controllers and
-        laws.
+        """Evaluate the prescribed vectors and loads of another (perturbed) assembly in these steps. The values of
+        controllers and laws are those recorded here.
         """
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
     def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
-        """Residuals of the equations of another assembly with the same unknowns at these states, shape (N,
-        unknowns).
+        """Return the residuals of the step equations of another (perturbed) assembly at the recorded states, shape
+        (steps, unknowns).
 
         Args:
             assembly: whose equations.
@@ -113,12 +116,14 @@ class TakenSteps:
         return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
 
     def residuals_of(self, memory: Memory, functions: Functions) -> Array:
-        """Residuals of the equations of other tables at these states, shape (N, unknowns)."""
+        """Return the residuals of the step equations at the recorded states, computed with other tables of numbers,
+        shape (steps, unknowns).
+        """
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
-        """Derivatives of the residuals along load directions, (changes, load values), shape (steps, changes,
-        unknowns).
+        """Return the derivatives of the residuals along changes of the load values, shape (steps, changes,
+        unknowns). The changes ``directions`` have shape (changes, load values).
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -133,8 +138,8 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """Derivatives of the residuals with respect to a parameter that moves instants, shape (last - first,
-        unknowns).
+        """Return the derivatives of the residuals with respect to a parameter that shifts the instants of the
+        steps, shape (last - first, unknowns). Central differences are used.
 
         Args:
             first, last: rows of the steps.
@@ -151,11 +156,15 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Strains of another assembly's branches at the ends of these steps, shape (N, branches)."""
+        """Return the history variables of another (perturbed) assembly at the ends of these steps, shape (steps,
+        history variables).
+        """
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def one(self, number: int) -> Self:
-        """One step, at both of whose ends branches have the strains of its start."""
+        """Return step ``number`` alone as a ``TakenSteps``. At its end the history variables have the values of its
+        start.
+        """
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -164,16 +173,22 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """Residuals of the equations between consecutive states or pairs of states, shape (steps, unknowns)."""
+        """Return the residuals of the step equations between consecutive states or pairs of states, shape (steps,
+        unknowns). Step sizes [s], prescribed vectors and loads are given.
+        """
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Derivatives of the equations of step k and of its end for a pair of states, see ``StepEquations``."""
+        """Return the derivatives of the residual of step ``k``, and of the state at its end. They are taken along
+        given directions in the pair of states at its two ends.
+        """
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def end(self, k: int) -> Array:
-        """State at the start of step k with the history variables of its end, shape (1, numbers)."""
+        """Return the state at the start of step ``k`` with the history variables that its equations give at its
+        end, shape (1, numbers).
+        """
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -187,11 +202,14 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def pull_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints backwards from row ``last`` to ``first`` with Newton's matrix, in place (9.6)."""
+        """Propagate adjoints of pose and velocities backwards in time from row ``last`` to ``first`` with the
+        transpose of Newton's matrix, in place (9.6).
+        """
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def push_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of states forwards from row ``first`` with Newton's matrix, in place (9.4).
+        """Propagate changes of pose and velocities forwards in time from row ``first`` to ``last`` with Newton's
+        matrix, in place (9.4).
 
         Args:
             first, last: rows.
@@ -235,7 +253,9 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Rows of the constraint equations, in the order of multipliers, shape (rows,)."""
+    """Return the index of the equation of each constraint among the equations of a step, in the order of
+    multipliers, shape (constraints,).
+    """
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
@@ -245,14 +265,18 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Rows of the constraints of rolling without slip, which act on the displacement over a step (8.30)."""
+    """Return the indices of the equations, among those of a step, of constraints of rolling without slip. These act
+    on the displacement over a step (8.30).
+    """
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Indices of entries of Newton's matrix for ``differentiate``, and the number of each kind."""
+    """Return the indices of the entries of Newton's matrix that the compiled function ``differentiate`` reads. They
+    are rows (place in memory, row, column), followed by the numbers of the first two kinds of entries.
+    """
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

@@ -18,7 +18,8 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Indices of history variables in a state, without slip flags.
+    """Return the indices of the history variables of force laws (viscoelastic branches, friction springs, impact
+    speeds) in one row of the state tables. Slip flags are left out.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -35,7 +36,8 @@ def strain_places(assembly: Assembly) -> IntArray:
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Strains of branches at the ends of steps between states (N + 1, numbers), shape (N, branches).
+    """Return the history variables of force laws at the end of each step, shape (steps, history variables). They
+    are computed from the states at both ends of the steps.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -48,7 +50,9 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Strains of branches in a state, shape (branches,), with pairs of groups in the rows of another state."""
+    """Return the history variables of force laws in a state, shape (history variables,). If ``like`` is given,
+    contact pairs are put in the rows that they have in that state.
+    """
     places, rows = strain_places(assembly), []
     if not len(places):
         return np.zeros(0)
@@ -60,15 +64,15 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
-    """Numbers of the contact pairs of groups in the rows of states (N, numbers), shape (N, pairs); zero: empty
-    row.
+    """Return the identification numbers of the contact pairs of contact groups in states, shape (states, pairs).
+    Zero marks an empty row.
     """
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
-    """Index in ``found`` of each number of ``states``, with pairs of groups matched, shape (N, numbers); -1:
-    none.
+    """Return, for each number of the states ``states``, the index of the same quantity in the states ``found``,
+    with contact pairs matched, shape (states, numbers). It is -1 where ``found`` lacks the pair.
     """
     order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
     own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
@@ -83,7 +87,9 @@ def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, found: Array, states: Array) -> Array:
-    """Numbers with pairs of groups in the rows that they have in ``states``, shape (N, numbers)."""
+    """Reorder the states ``found`` so that each contact pair stands in the row that it has in ``states``, shape
+    (states, numbers). Pairs that ``found`` lacks get zeros.
+    """
     if not memory.counts["kept_pairs"]:
         return found
     order = pair_order(memory, found, states)

@@ -38,7 +38,8 @@ from phlexible.step.assembly.assembly import Assembly
 
 @dataclass(frozen=True, eq=False)
 class RunParts:
-    """Numbers that belong to all parts of a run, such as residuals at its states.
+    """Values, derivatives or adjoints for all parts of a run: step equations, history variables, velocity jumps,
+    controllers, laws and events.
 
     Attributes:
         equations: residuals of the steps of each stretch, shape (N, unknowns) each.
@@ -59,7 +60,7 @@ class RunParts:
     conditions: Array
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
-        """Difference of all numbers, divided by ``scale``."""
+        """Return the difference of two sets of values for the parts of a run, divided by ``scale``."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -67,7 +68,7 @@ class RunParts:
         return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def times(self, other: "RunParts") -> float:
-        """Sum of the products of all numbers."""
+        """Return the dot product of two sets of values for the parts of a run, summed over all parts."""
 
         def product(a: Any, b: Any) -> float:
             return sum(map(product, a, b)) if isinstance(a, tuple) else float(np.sum(a * b))
@@ -76,13 +77,17 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Residuals and values of another assembly at the states of a run."""
+    """Evaluate another (perturbed) assembly at the states of a run: residuals of the steps, velocities after jumps,
+    values of controllers and laws.
+    """
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Values of another assembly at the states of a run, without the residuals of the steps."""
+    """Evaluate another (perturbed) assembly at the states of a run, as ``parts_of`` does but without the residuals
+    of the steps.
+    """
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -102,7 +107,8 @@ def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
 
 
 class _Laws:
-    """Controllers and laws of a run, and the derivatives of the equations with respect to their values.
+    """Controllers and state-dependent force laws of a run, with the derivatives of the step equations with respect
+    to their values.
 
     Attributes:
         tapes: of controllers.
@@ -125,17 +131,19 @@ class _Laws:
 
     @property
     def held(self) -> int:
-        """Number of the values of controllers; those of laws of the state follow."""
+        """Number of values that controllers set. Values of state-dependent laws come after them and are not
+        counted.
+        """
         return sum(each.value.size for each in self.tapes)
 
     def slopes(self, piece: RunPiece) -> Array:
-        """Derivatives of the equations with respect to the values in the steps of a piece, shape (steps, values,
-        unknowns).
+        """Return the derivatives of the step equations with respect to the values of controllers and laws, shape
+        (steps, values, unknowns). The steps are those of a piece of the run.
         """
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
-        """Slices of the values of each controller."""
+        """Return, for each controller, the slice of its values among the values of all controllers."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -145,7 +153,8 @@ class _Laws:
 
 @dataclass(frozen=True, eq=False)
 class Adjoint:
-    """Adjoint of a cost: its derivatives with respect to all parts of a run.
+    """Adjoint of a cost: derivatives of the cost with respect to the initial state and to the equations and values
+    of all parts of a run.
 
     Attributes:
         start: with respect to the initial state, shape (velocities,) each, and to strains, (strains,).
@@ -159,7 +168,9 @@ class Adjoint:
 
 
 def is_plain(run: TakenRun) -> bool:
-    """Whether a run consists of steps only, without jumps, controllers and laws that creep."""
+    """Return whether a run consists of one sequence of steps without velocity jumps, controllers, locks or history
+    variables.
+    """
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
@@ -167,14 +178,17 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Empty parts of a run of steps only, without its equations."""
+    """Return run parts with empty arrays for everything but the step equations, for a run that consists of steps
+    alone.
+    """
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """Adjoints of several costs of a run.
+    """Return the adjoints of several costs of a run, by one pass backwards in time through all steps, jumps and
+    controller evaluations.
 
     Args:
         run: the run.
@@ -273,7 +287,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _pulled_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
 ) -> tuple[Array, Array, Array]:
-    """Propagate adjoints backwards through steps with history variables, in place.
+    """Propagate adjoints of pose and velocities backwards through steps with history variables, in place, and
+    return those of equations and history variables.
 
     Args:
         run, piece: the steps.
@@ -299,7 +314,9 @@ def _pulled_with_strains(
 def _pulled_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Adjoints before a step whose laws depend on both of its ends, of its equations (mu) and of the laws."""
+    """Propagate adjoints backwards through a step with state-dependent laws. Return the adjoints of pose and
+    velocities before it, of its equations and of the values of the laws.
+    """
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -319,8 +336,8 @@ def _pulled_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Derivatives of the states with respect to parameters at all stored instants, shape (T, parameters,
-    velocities) each.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants, shape
+    (instants, parameters, velocities) each. It takes one pass forwards in time through the run.
 
     Args:
         run: the run.
@@ -393,7 +410,8 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 def _pushed_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
-    """Changes of states at the rows of a piece with history variables, and of the strains after it.
+    """Propagate changes of states forwards through steps with history variables. Return the changes of pose and
+    velocities at all rows, and of the history variables at the end.
 
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
@@ -413,7 +431,8 @@ def _pushed_with_strains(
 def _pushed(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
-    """Changes of pose and velocity at the rows of a piece, shape (2, rows, parameters, velocities).
+    """Propagate changes of states forwards through steps without history variables. Return the changes of pose and
+    velocities at all rows, shape (2, rows, parameters, velocities).
 
     Args:
         run, piece: the steps.
@@ -438,7 +457,8 @@ def _pushed(
 def _pushed_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Changes of the state after a step whose laws depend on both of its ends.
+    """Propagate changes of pose and velocities forwards through a step with state-dependent laws, and return those
+    after it.
 
     Args:
         run, piece, laws: the step.

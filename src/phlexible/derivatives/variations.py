@@ -16,7 +16,8 @@ from phlexible.state.layout import Layout
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """Small changes of states.
+    """Small change (or derivative, or adjoint) of states: of the pose, of the velocities and of the history
+    variables of force laws.
 
     Attributes:
         pose, velocity: shape (..., velocities) each.
@@ -29,13 +30,15 @@ class Variation:
     strains: Array = field(default_factory=lambda: np.zeros(0))
 
     def times(self, other: "Variation") -> float:
-        """Sum of the products of all components of one state."""
+        """Return the dot product of two changes of a state, summed over pose, velocity and history variables."""
         found = self.pose @ other.pose + self.velocity @ other.velocity
         return float(found + self.strains @ other.strains)
 
 
 def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Move stored states (T, ...) by changes (T, velocities), in place."""
+    """Add small changes to states, in place: positions, elastic coordinates and velocities are shifted, rotation
+    matrices are multiplied by a rotation in world axes.
+    """
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -47,7 +50,7 @@ def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill the derivatives of stored states with respect to each component of the pose.
+    """Fill tables with the derivatives of one state with respect to each component of a change of the pose.
 
     Args:
         layout: of the states.
@@ -62,8 +65,8 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Move one component of pose, or of velocity (index plus the number of velocities), of states (T, k, ...), in
-    place.
+    """Perturb one component of the pose, or of the velocity (index plus the number of velocities), in place. The
+    states are tables of shape (instants, changes, ...), the perturbations are ``sizes``.
 
     Args:
         layout: of the states.
@@ -89,7 +92,7 @@ def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Arr
 
 
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
-    """Rotation vectors phi of all frames, shape (..., frames, 3) [rad]."""
+    """Extract the small rotation vectors of all frames from changes of the pose, shape (..., frames, 3) [rad]."""
     frame, axis, place = layout.spin
     found = np.zeros((*pose.shape[:-1], layout.frames, 3))
     found[..., frame, axis] = pose[..., place]
@@ -97,7 +100,7 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, Array]) -> Variation:
-    """Change that takes states (T, ...) to others near them."""
+    """Return the change of pose and velocity that takes the states ``rows`` to the nearby states ``others``."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (others["position"] - rows["position"])[..., :d]
@@ -115,8 +118,8 @@ UNITS = "m", "rad"
 
 
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
-    """Characteristic size of each component of a pose, whose small multiple is a difference step, shape
-    (velocities,).
+    """Return a characteristic size of each component of a change of the pose, shape (velocities,), from which steps
+    of difference quotients are chosen.
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
