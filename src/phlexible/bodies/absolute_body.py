@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticStrains:
-    """Strains ``C_g = (sum_i first[g, i] q_i) . (sum_j second[g, j] q_j)`` over the nodes of ``nodes[g]``.
+    """Scalar strains of a nodal body, each the dot product of two linear combinations of its node positions q_i
+    [m]: ``C_g = (sum_i first[g, i] q_i) . (sum_j second[g, j] q_j)`` over the nodes in ``nodes[g]``.
 
     The stored energy is ``sum_g weights[g] W(C_g)``. For a string both rows give dr/ds at a quadrature
     point, C = |dr/ds|^2; nothing here knows that, a strain of a rod is another pair of rows. In symbols
@@ -53,7 +54,8 @@ class QuadraticStrains:
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteBody:
-    """N nodes in the world without a frame; its d N elastic coordinates are their positions, node by node.
+    """Arrays of a string, rod or soft body of N nodes, whose unknowns are the world positions of the nodes, without
+    a body frame. The d N elastic coordinates are these positions node by node in dimension d.
 
     Attributes:
         dimension: d = 2 or 3.
@@ -79,17 +81,17 @@ class AbsoluteBody:
 
     @property
     def node_count(self) -> int:
-        """Number N of nodes."""
+        """Number N of nodes of the body."""
         return int(self.nodal_mass.shape[0])
 
     @property
     def elastic_count(self) -> int:
-        """Number d N of coordinates."""
+        """Number d N of position coordinates of the N nodes in dimension d."""
         return self.dimension * self.node_count
 
     @property
     def velocity_count(self) -> int:
-        """Number d N of velocities."""
+        """Number d N of velocity coordinates of the N nodes in dimension d, equal to the number of positions."""
         return self.elastic_count
 
     @property
@@ -99,15 +101,15 @@ class AbsoluteBody:
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """Axes of the velocity of the body frame in nu: none, the body has no frame."""
+        """Axes along which a body frame can move: an empty tuple, since a nodal body has no frame."""
         return ()
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Axes of the spin of the body frame in nu: none, the body has no frame."""
+        """Axes about which a body frame can rotate: an empty tuple, since a nodal body has no frame."""
         return ()
 
     @property
     def rigid_count(self) -> int:
-        """Number of velocities of the body frame in nu: 0."""
+        """Number of velocities of the body frame: 0, since a nodal body has no frame."""
         return 0

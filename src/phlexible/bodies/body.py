@@ -28,18 +28,20 @@ OUTLINE_POINTS = 33
 
 
 class Body(ABC):
-    """An immutable description that a user writes down once and places any number of times."""
+    """Base class of the bodies that users describe: an immutable description, which may be placed in models any
+    number of times.
+    """
 
     def __post_init__(self) -> None:
         convert_fields(self)
 
     @property
     def paint(self) -> str | None:
-        """Color in pictures, "#rrggbb"; None: the default of the picture."""
+        """Color of the body in pictures as "#rrggbb"; None: the default of the picture."""
         return getattr(self, "color", None)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Surface or lines of the body for pictures, which move with its coordinates.
+        """Return the surface or the lines of the body for pictures, which move with its elastic coordinates.
 
         Args:
             data: result of ``discretize``.
@@ -51,18 +53,26 @@ class Body(ABC):
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
-        """Data of this body in the plane (dimension 2) or in space (3)."""
+        """Return the arrays of this body (masses, shape functions, strains) for models in the plane (dimension 2)
+        or in space (3).
+        """
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Body with options such as ``frame="auto"`` resolved by whether a ``Fixed`` joint acts at its start."""
+        """Return this body with options such as ``frame="auto"`` decided by whether a ``Fixed`` joint acts at its
+        start.
+        """
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
-        """Deformations (n, k) in coordinates of ``self.resolved(...)`` as elastic coordinates of this body."""
+        """Convert deformations from the elastic coordinates of ``self.resolved(...)`` to those of this body, both
+        of shape (n, k).
+        """
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Number of elements, and the memory of a run [bytes]; zeros if both are small."""
+        """Return the number of elements and the estimated memory of a run [bytes]; zeros for bodies for which both
+        are small.
+        """
         return 0, 0.0
 
     def port_hamiltonian(
@@ -74,7 +84,8 @@ class Body(ABC):
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
-        """Port-Hamiltonian model of this body alone, in the form of the papers.
+        """Return the port-Hamiltonian model of this body alone, in the form of the papers, with ports at its ends
+        or interfaces.
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -99,15 +110,18 @@ class Body(ABC):
         return form
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Coordinates of the nodes along a line body at which contacts act [m]; empty for other bodies."""
+        """Return the coordinates of the nodes along a beam, rod or string at which contact forces act [m]; empty
+        for other bodies.
+        """
         return ()
 
     def port_locations(self) -> dict[str, Location]:
-        """Locations of the boundary ports of ``port_hamiltonian`` by name."""
+        """Return the locations of the boundary ports of the body's port-Hamiltonian model by name."""
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Stress states of the discretized body; without a mesh those of its strain energy.
+        """Return the space of stress states for the port-Hamiltonian model of the discretized body; of a body
+        without a mesh, the stresses of its strain energy.
 
         Raises:
             ParameterError: a space that the body does not have.
@@ -116,24 +130,28 @@ class Body(ABC):
 
 
 class NodalBody(Body):
-    """A body in absolute coordinates, whose unknowns are the positions of its nodes."""
+    """Base class of strings, rods and soft bodies, whose unknowns are the world positions of their nodes."""
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Data of this body in the plane (dimension 2) or in space (3)."""
+        """Return the arrays of this body (nodal masses, strains, points) for models in the plane (dimension 2) or
+        in space (3).
+        """
 
     @abstractmethod
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Positions and velocities of the nodes at t = 0; see ``Mechanism.add``.
+        """Return positions and velocities of the nodes at t = 0 in the world. They follow from a user's shape and
+        velocity functions, or from position and rotation of the undeformed body.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
         """
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """The nodes with an angular velocity (3,) [rad/s] about ``origin`` added to their velocities.
+        """Return the initial nodes with the velocities of a rotation added: ``spin``, shape (3,) [rad/s], about the
+        point ``origin`` [m].
 
         Raises:
             ModelError: the body has no angular velocity.
@@ -145,8 +163,8 @@ class NodalBody(Body):
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C, shape
-    (k,).
+    """Return numbers that change whenever the meaning of a body's elastic coordinates does, shape (k,); used to
+    recognise that stored states belong to the same body.
     """
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]

@@ -22,7 +22,8 @@ from phlexible.errors import ParameterError
 
 
 class Frame(StrEnum):
-    """The conditions that tie the body frame to the beam; the undeformed beam lies on 0 <= x <= length in each.
+    """Choice of the conditions that tie the body frame to a flexible beam and thereby define which part of its
+    motion is elastic. In every frame the undeformed beam lies on 0 <= x <= length.
 
     CANTILEVER: frame clamped to the start. SIMPLY_SUPPORTED: origin at the start, x axis through
     the end, no twist at the start. MEAN_AXIS: elastic motion carries neither linear nor angular
@@ -38,7 +39,8 @@ class Frame(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class BeamBasis:
-    """Basis of the elastic coordinates: coordinates of the free beam are ``columns @ eta``.
+    """Basis of the elastic coordinates eta of a beam: ``columns @ eta`` are the finite element coordinates of the
+    free beam, shape (mesh.size,).
 
     Attributes:
         columns: shape (mesh.size, n).
@@ -54,7 +56,8 @@ LONG = 256
 
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: bool = False) -> BeamBasis:
-    """Basis of the elastic coordinates of a frame, in the order of the nodes, so that a strain has only neighbours.
+    """Return a basis of the elastic coordinates of a beam: the finite element coordinates that its frame leaves
+    free, in the order of the nodes. The mean-axis frame completes the columns so that no motion carries momentum.
 
     Args:
         inertia: of the beam, which defines the mean axis.
@@ -78,7 +81,8 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: b
 
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
-    """Deformations in the coordinates of ``basis`` as coordinates of CANTILEVER, shape (n, k).
+    """Convert deformations from the elastic coordinates of ``basis``, shape (m, k), to those of the cantilever
+    frame, shape (n, k).
 
     A rigid motion of the beam is added, which brings its start back to the clamped position.
     """
@@ -89,8 +93,8 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Units of the coordinates: "m" or "rad" of a coordinate that is one displacement or rotation of one node, else
-    ``other_unit``.
+    """Return the unit of each elastic coordinate of a beam: "m" or "rad" if it is one displacement or rotation of
+    one node, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape (mesh.size, n).
     """
     if isinstance(columns, np.ndarray) and columns.size <= CACHED_SIZE:
         return _cached_units(mesh, columns, other_unit)
@@ -98,6 +102,9 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
 
 
 def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
+    """Return the unit of each elastic coordinate, see ``coordinate_units``: "m" or "rad" for nodal displacements
+    and rotations, else ``other_unit``.
+    """
     entries = sparse.coo_array(columns)
     alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
     result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
@@ -111,8 +118,8 @@ _cached_units = cached_by_values(_units)
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:
-    """Indices of the coordinates that the simply supported frame sets to zero. u = v = 0 and w = theta = 0 at the
-    start, v = 0 and w = 0 at the end.
+    """Return the indices of the mesh coordinates that the simply supported frame sets to zero: displacement and
+    twist at the start, deflections at the end.
     """
     start = [NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, NodeComponent.TWIST]
     end = [NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z]
@@ -129,7 +136,8 @@ SPANNED = 1e-6  # a smaller remainder of a column, relative in the energy metric
 
 @dataclass(frozen=True, eq=False)
 class ReducedBasis:
-    """Columns over all elastic coordinates of a body: ``eta_all = columns @ eta``. Compared by numbers.
+    """Basis of reduced elastic coordinates eta of a body: ``columns @ eta``, shape (n,), are all its elastic
+    coordinates. Two bases are equal if their numbers are.
 
     Attributes:
         columns: shape (n, k), 1 <= k <= n, linearly independent; stored read-only.
@@ -153,7 +161,7 @@ class ReducedBasis:
 
     @property
     def array(self) -> Array:
-        """The columns, shape (n, k)."""
+        """The basis columns as an array, shape (n, k)."""
         return np.asarray(self.columns)
 
     def __eq__(self, other: object) -> bool:
@@ -167,7 +175,8 @@ class ReducedBasis:
 
 
 def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """``basis``, and after it the columns that are linearly independent of it and of each other, shape (n, m).
+    """Append to the columns of ``basis`` those of ``columns`` that are linearly independent of them and of each
+    other. Return shape (n, m).
 
     Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
     are not changed.
@@ -197,7 +206,8 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """All axial coordinates, then the ``modes`` lowest modes of bending and torsion.
+    """Return the basis of all axial coordinates of a beam followed by its ``modes`` lowest modes of bending and
+    torsion. ``basis`` holds the coordinates in which the mass and stiffness matrices are given.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -244,7 +254,9 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Groups of coordinates (bending in y, bending in z, torsion) that neither mass nor stiffness couples."""
+    """Return groups of coordinate indices between which neither the mass nor the stiffness matrix has entries. Each
+    group holds one or more of bending in y, bending in z and torsion.
+    """
     groups: list[IntArray] = []
     for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
         members = np.flatnonzero(families == family)
@@ -258,14 +270,17 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 
 def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
+    """Return whether a symmetric positive definite matrix has entries between two groups of coordinate indices
+    above round-off, relative to its diagonal.
+    """
     scale = np.sqrt(np.diag(matrix))
     block = np.abs(matrix[np.ix_(one, other)]) / np.outer(scale[one], scale[other])
     return bool(block.max() > COUPLED)
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Damping matrix of given modal damping ratios, shape (n, n), symmetric. C = 2 sum_i ratio_i omega_i (M
-    phi_i)(M phi_i)^T over all modes.
+    """Return the damping matrix with given modal damping ratios for a mass and a stiffness matrix, all of shape (n,
+    n) and symmetric: C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T over all modes.
 
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.
@@ -284,7 +299,9 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
 
 
 def _order_ties(modes: list[tuple[float, int, Array]]) -> None:
-    """Sort runs of coinciding frequencies by family, in place."""
+    """Sort modes of coinciding frequency by their family (bending in y, in z, torsion), in place; a mode is
+    (squared frequency, family, shape).
+    """
     start = 0
     for i in range(1, len(modes) + 1):
         if i == len(modes) or modes[i][0] > modes[start][0] * (1 + TIE):
@@ -306,7 +323,8 @@ LOCKED = 1e-2  # largest part of the mean squared slopes that the axial displace
 
 
 class Axial(StrEnum):
-    """Axial displacements that complete a basis of bending shapes.
+    """Choice of the axial displacements that complete a basis of bending shapes, so that bending does not stretch
+    the beam.
 
     ALL: every axial coordinate. CONDENSED: only the axial displacements that follow bending, and one constant
     tension.
@@ -317,7 +335,8 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Refuse a basis of dependent columns, or one that locks with quadratic strains.
+    """Raise an error if the columns of a user's beam basis are linearly dependent, or if its axial displacements
+    cannot follow bending (membrane locking).
 
     Args:
         columns: shape (n, k).
@@ -349,7 +368,8 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """The columns, completed so that bending does not stretch the beam, (n, m).
+    """Return a beam basis completed by axial displacements, so that bending does not stretch the beam, shape (n,
+    m).
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -371,7 +391,9 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 
 def _spanning(columns: Array, stiffness: Array) -> Array:
-    """The first column and the fewest others of the same span, orthogonal in the energy metric, shape (n, m)."""
+    """Return an orthogonal basis, in the energy metric of ``stiffness``, of the span of ``columns``, shape (n, m).
+    Its first column is the first of ``columns``.
+    """
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
@@ -382,7 +404,8 @@ def _spanning(columns: Array, stiffness: Array) -> Array:
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
-    """Static bending and torsion by motions of the ends, then modes between clamped ends, shape (n, k).
+    """Return the Craig-Bampton basis of bending and torsion: static shapes for unit motions of the ends, then modes
+    with both ends clamped, shape (n, k).
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
@@ -419,7 +442,9 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Mean of slope_i slope_j over each element for all pairs of columns, relative, shape (s, pairs)."""
+    """Return the mean product of the slopes of two shapes over each element, for all pairs of columns, shape
+    (elements, pairs). Products are divided by the sizes of both squared slopes; zero ones are left out.
+    """
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

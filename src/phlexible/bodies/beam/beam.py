@@ -75,8 +75,10 @@ COORDINATE_MEMORY = 40e3
 ROUND_OFF = 1e-9
 
 
-def _basis(name: str, modes: object) -> int | ReducedBasis | None:
-    """The option ``modes`` as a number or a ``ReducedBasis``."""
+def _convert_modes(name: str, modes: object) -> int | ReducedBasis | None:
+    """Convert the option ``modes`` of a beam: None stays, arrays become a ``ReducedBasis``, numbers are checked to
+    be whole.
+    """
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
@@ -90,7 +92,8 @@ BeamTheory = Annotated[Theory | Literal["euler_bernoulli", "timoshenko"], option
 
 @dataclass(frozen=True)
 class Beam(Body):
-    """A beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length).
+    """A straight elastic beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length). Its
+    deflections are small relative to its body frame.
 
     Bending (in the plane v along y; in space also w along z), extension and, in space, Saint-Venant
     torsion; shear with ``theory="timoshenko"``. In the plane it bends about z.
@@ -140,7 +143,7 @@ class Beam(Body):
     frame: BeamFrame = Frame.AUTO
     strain: Annotated[Strain | Literal["von_karman", "linear"], option_of(Strain)] = Strain.VON_KARMAN
     rotary_inertia: Flag = True
-    modes: Annotated[int | ArrayLike | ReducedBasis | None, _basis] = None
+    modes: Annotated[int | ArrayLike | ReducedBasis | None, _convert_modes] = None
     damping_ratio: DampingRatio = 0.0
     theory: BeamTheory = Theory.EULER_BERNOULLI
     masses: Sequence[LumpedMass] = ()
@@ -151,7 +154,7 @@ class Beam(Body):
     def __post_init__(self) -> None:
         super().__post_init__()
         section = section_along(self.section, self.length, self.elements)
-        set_fields(self, masses=_masses(self.masses, self.length), section=section)
+        set_fields(self, masses=_check_masses(self.masses, self.length), section=section)
         check_material(self._section, self.material)
         relative_relaxation(self.material, self._sections)  # one for all sections
         if (across := least_width(self._section)) > self.length:
@@ -170,17 +173,21 @@ class Beam(Body):
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time tau of the material or of the sections [s]."""
+        """Kelvin-Voigt time of the beam [s], the ratio of viscous to elastic stress per strain rate: of its
+        material, or the largest of its general sections.
+        """
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
 
     def radii_of_gyration(self, x: Array) -> tuple[Array, Array]:
-        """Radii of gyration of the sections at x (k,) across y and across z, each of shape (k,) [m]."""
+        """Return the radii of gyration [m] of the cross-sections at positions x [m]: across local y and across
+        local z, each of shape (k,).
+        """
         return gyration_at(self._section, x)
 
     def sections_at(self, x: Array) -> list[UniformSection]:
-        """The cross-sections at x (k,) [m]."""
+        """Return the cross-section of the beam at each of the positions x [m], shape (k,)."""
         return sections_at(self._section, x)
 
     @property
@@ -198,7 +205,8 @@ class Beam(Body):
         return self._inertia(BeamMesh(self.length, self.elements, 3)).mass
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Invariants, strains and points in the plane (dimension 2) or in space (3).
+        """Return the mass integrals, strain energy and material points of the beam as arrays, in the plane
+        (dimension 2) or in space (3).
 
         Raises:
             ParameterError: another dimension, more modes than the elements have, or a basis of another
@@ -210,7 +218,7 @@ class Beam(Body):
         mesh, basis = self._coordinates(dimension)
         body = self._assemble(mesh, basis.columns, 0.0)
         if isinstance(self.modes, ReducedBasis):
-            chosen = self._checked(self.modes, dimension)
+            chosen = self._checked_columns(self.modes, dimension)
             check_basis(chosen, body.strain)
             return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
         modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), whole("modes", self.modes))
@@ -218,14 +226,17 @@ class Beam(Body):
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL, axial)
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Beam with the frame that suits its support in a model, if ``frame`` is ``"auto"``."""
+        """Return this beam with ``frame="auto"`` replaced: cantilever if its start is clamped or it has a basis,
+        else simply supported.
+        """
         if self.frame is not Frame.AUTO:
             return self
         is_tangent = is_clamped or isinstance(self.modes, ReducedBasis)
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Deformations (n, k) in coordinates of ``self.resolved(...)`` as coordinates of this beam.
+        """Convert deformations from the elastic coordinates of ``self.resolved(...)`` to those of this beam, both
+        of shape (n, k).
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -234,8 +245,8 @@ class Beam(Body):
         return clamped_coordinates(columns, resolved._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Craig-Bampton basis for ``modes=``: axial shapes, static shapes for motions of the ends, modes between
-        clamped ends.
+        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam: axial shapes, static shapes for
+        motions of the ends, then modes with clamped ends.
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.
@@ -255,7 +266,8 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Basis of bending shapes, completed by the axial shapes that von Karman strain needs, shape (n, m).
+        """Complete a basis of bending shapes by the axial shapes that von Karman strain needs, so that bending does
+        not stretch the beam. Return shape (n, m).
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -270,13 +282,13 @@ class Beam(Body):
         """
         kind = option("axial", axial, Axial)
         mesh, coordinates = self._coordinates(dimension)
-        columns = self._checked(ReducedBasis(basis), dimension)
+        columns = self._checked_columns(ReducedBasis(basis), dimension)
         full = replace(self, strain=Strain.VON_KARMAN)._assemble(mesh, coordinates.columns, 0.0)
         members = np.flatnonzero(coordinates.families == Family.AXIAL).astype(np.int64)
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Cut this beam into equal parts with a body frame each, for deflections that are not small.
+        """Cut this beam into equal parts, each with a body frame, for deflections that are not small.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -298,7 +310,9 @@ class Beam(Body):
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """A tube or prism with the section of the beam."""
+        """Return the surface of the beam for pictures, a tube or prism with the outline of its cross-sections that
+        deforms with the elastic coordinates. ``ports`` is not used.
+        """
         points = data.points
         assert isinstance(points, BeamPoints)
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
@@ -307,12 +321,14 @@ class Beam(Body):
         return tube_skin(positions, shapes, points.section_rotations(positions[:, 0]), outlines)
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Coordinates x of the ends of its elements [m]."""
+        """Return the coordinates x [m] of the ends of the finite elements, at which contact forces act on the
+        beam.
+        """
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Number of elements, and the memory of a run [bytes]. Matrices are full on the mean axis and of modes,
-        else sparse.
+        """Return the number of elements and the estimated memory of a run [bytes]. Matrices of the mean-axis frame,
+        of modes and of modal damping are full, others sparse.
         """
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
@@ -320,12 +336,12 @@ class Beam(Body):
         return self.elements, COORDINATE_MEMORY * coordinates
 
     def port_locations(self) -> dict[str, Location]:
-        """Locations of both ends by name: start and end."""
+        """Return the locations of the two boundary ports of the beam by name: start and end."""
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Stress states of the beam: moments, torque and normal force, see ``discontinuous_stress`` and
-        ``hermite_stress``.
+        """Return the space of stress states of the beam for its port-Hamiltonian form: section moments, torque and
+        normal force, discontinuous between elements or of Hermite type as ``stress`` says.
         """
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
@@ -334,7 +350,9 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """One of ``count`` equal parts, with its sections and its lumped masses."""
+        """Return part ``number`` of ``count`` equal parts of this beam as a beam, with its share of a varying
+        section and of the lumped masses.
+        """
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
@@ -344,20 +362,26 @@ class Beam(Body):
         return replace(self, length=length, elements=elements, frame=frame, section=section, masses=masses)
 
     def element_forces(self, points: BeamPoints) -> ElementForces:
-        """Section forces of the elements as functions of the coordinates of ``points``."""
+        """Return the section forces of the finite elements as functions of the elastic coordinates in which
+        ``points`` describes the beam.
+        """
         return element_forces(points.mesh, points.basis, self._section, self.material)
 
     def _inertia(self, mesh: BeamMesh) -> BeamInertia:
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """The mesh and all elastic coordinates of the frame; of a long beam sparse on request."""
+        """Return the finite element mesh of the beam and the basis of all elastic coordinates in its frame; the
+        basis of a long beam is a sparse matrix on request.
+        """
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh), is_sparse)
 
-    def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
-        """Columns of the basis, checked against the number of coordinates in this dimension."""
+    def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
+        """Return the columns of a user's basis, shape (n, k), or raise an error unless n is the number of elastic
+        coordinates of this beam.
+        """
         size = len(self._coordinates(dimension)[1].families)
         if len(basis.array) != size:
             raise ParameterError(
@@ -369,8 +393,8 @@ class Beam(Body):
     def _assemble(
         self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio, unit: str = "1", axial: int = 0
     ) -> FloatingBody:
-        """Data of the beam whose mesh coordinates are ``columns @ eta``; ``unit`` is that of coordinates that are
-        not nodal.
+        """Return the arrays of the beam for elastic coordinates eta, whose mesh coordinates are ``columns @ eta``.
+        ``unit`` is the unit of coordinates that are no displacement or rotation of a node.
 
         A sequence of damping ratios does not count the modes of the first ``axial`` coordinates.
         """
@@ -396,7 +420,7 @@ class Beam(Body):
 
 @dataclass(frozen=True)
 class SplitBeam:
-    """A beam cut into equal parts, each fixed to the one before, as ``Beam.split`` returns it.
+    """A beam cut into equal parts, each fixed to the end of the one before, as ``Beam.split`` returns it.
 
     Each part has a body frame of its own, so that elastic displacements need to be small only in the frame of
     their part: the conclusion of Brugnoli et al. (2020) and A. Shabana, *Substructure synthesis methods for
@@ -410,17 +434,17 @@ class SplitBeam:
 
     @property
     def part(self) -> Beam:
-        """The first part, from which others differ only in varying sections and lumped masses."""
+        """The first part of the beam; the others differ from it only in varying sections and lumped masses."""
         return self.parts[0]
 
     @property
     def mass(self) -> float:
-        """Mass of all parts [kg]."""
+        """Total mass of all parts of the beam [kg]."""
         return sum(part.mass for part in self.parts)
 
     @property
     def count(self) -> int:
-        """Number of the parts."""
+        """Number of the equal parts of the beam."""
         return len(self.parts)
 
     @property
@@ -429,12 +453,15 @@ class SplitBeam:
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Number of elements of all parts, and the memory of a run [bytes]."""
+        """Return the number of elements of all parts and the estimated memory of a run [bytes]."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 
 
-def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
+def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
+    """Return the lumped masses of a beam as a tuple; raise an error for other objects and for positions outside of
+    the beam, 0 <= x <= length [m].
+    """
     if not isinstance(masses, list | tuple) or not all(isinstance(each, LumpedMass) for each in masses):
         raise ParameterError(f"masses must be a list of LumpedMass, got {masses!r}")
     for each in masses:
@@ -444,5 +471,7 @@ def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
 
 
 def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:
-    """Whether a lumped mass belongs to a part; a mass at a cut belongs to the part that ends there."""
+    """Return whether a lumped mass belongs to part ``number`` of ``count`` parts of the given length [m]; a mass at
+    a cut belongs to the part that ends there.
+    """
     return number == min(max(int(np.ceil(mass.x / length * (1 - ROUND_OFF))) - 1, 0), count - 1)

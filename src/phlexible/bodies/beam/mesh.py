@@ -38,7 +38,10 @@ from phlexible.errors import ParameterError
 ROUND_OFF = 1e-12
 
 
-def _inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
+def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
+    """Convert a user's moments of inertia [kg m2] to three about x, y, z: one number J gives (J/2, J/2, J). Raise
+    an error if no body has such moments.
+    """
     inertia = numbers(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -74,7 +77,7 @@ class LumpedMass:
 
     x: Finite
     mass: Positive
-    inertia: Annotated[ArrayLike | tuple[float, ...], _inertia] = 0.0
+    inertia: Annotated[ArrayLike | tuple[float, ...], _convert_inertia] = 0.0
     offset: Annotated[ArrayLike | tuple[float, ...], yz_position] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
@@ -82,7 +85,9 @@ class LumpedMass:
 
     @property
     def moments(self) -> Array:
-        """Integrals of (1, x, y, z) (1, x, y, z)^T dm about the point on the axis, shape (4, 4)."""
+        """Integrals of (1, x, y, z) (1, x, y, z)^T over the mass, shape (4, 4) [kg, kg m, kg m2]. Coordinates are
+        measured from its point on the beam axis.
+        """
         about = np.asarray(self.inertia, dtype=np.float64)
         center = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
         return np.asarray(self.mass * np.outer(center, center) + np.diag([0.0, *(about.sum() / 2 - about)]))
@@ -98,7 +103,7 @@ class LumpedMass:
 
 
 class Theory(StrEnum):
-    """Beam theory of the cross-sections.
+    """Choice of the beam theory for the cross-sections: normal to the axis, or free to shear.
 
     EULER_BERNOULLI: they stay normal to the axis. TIMOSHENKO: they shear.
     """
@@ -108,7 +113,9 @@ class Theory(StrEnum):
 
 
 class NodeComponent(IntEnum):
-    """Offset of a coordinate within its node; the slope is that of the cross-section."""
+    """Index of each displacement or slope among the coordinates of one node of a beam; slopes are rotations of the
+    cross-section.
+    """
 
     AXIAL = 0
     DEFLECTION_Y = 1
@@ -119,7 +126,7 @@ class NodeComponent(IntEnum):
 
 
 class Inner(IntEnum):
-    """Offset of an inner coordinate within its element, with shear."""
+    """Index of each shear strain or twist among the inner coordinates of one element of a beam with shear."""
 
     SHEAR_Y = 0
     SHEAR_Y_END = 1
@@ -129,8 +136,8 @@ class Inner(IntEnum):
 
 
 class Family(IntEnum):
-    """Families of motions that neither mass nor linear stiffness couples in a straight beam of symmetric
-    sections.
+    """Kind of motion of a beam coordinate: kinds that neither mass nor linear stiffness couples in a straight beam
+    of symmetric sections.
     """
 
     AXIAL = 0
@@ -152,7 +159,8 @@ INNER_FAMILIES = FAMILIES[1:]
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
-    """Shape functions of n coordinates at k points of the axis, each of shape (k, n), sparse if the basis is.
+    """Displacements, slopes and strains at k points of a beam axis per unit of each of n coordinates, matrices of
+    shape (k, n).
 
     ``axial`` u, ``stretch`` u', ``deflection_y`` v, ``slope_y`` v', ``tilt_y`` theta_z, ``curvature_y``
     theta_z', ``shear_y`` v' - theta_z, ``deflection_z`` w, ``slope_z`` w', ``tilt_z`` -theta_y,
@@ -176,7 +184,7 @@ class BeamFields:
     twist_rate: Matrix
 
     def with_arrays(self) -> "BeamFields":
-        """The fields with dense arrays in place of sparse matrices."""
+        """Return these shape functions with dense arrays in place of sparse matrices."""
         if isinstance(self.axial, np.ndarray):
             return self
         return BeamFields(**{name: as_array(matrix) for name, matrix in vars(self).items()})
@@ -184,7 +192,9 @@ class BeamFields:
 
 @dataclass(frozen=True)
 class BeamMesh:
-    """Equal elements on 0 <= x <= length [m], in the plane (dimension 2) or in space (3)."""
+    """Mesh of equal finite elements along a straight beam on 0 <= x <= length [m], in the plane (dimension 2) or in
+    space (3).
+    """
 
     length: float
     elements: int
@@ -193,7 +203,7 @@ class BeamMesh:
 
     @property
     def shears(self) -> bool:
-        """Whether cross-sections can shear."""
+        """Whether the cross-sections can shear, as in Timoshenko's theory."""
         return self.theory is Theory.TIMOSHENKO
 
     @property
@@ -208,42 +218,48 @@ class BeamMesh:
 
     @property
     def stride(self) -> int:
-        """Number of coordinates of one node and of the element after it."""
+        """Number of mesh coordinates from one node to the next: those of the node and the inner ones of the element
+        after it.
+        """
         inner = 2 if self.dimension == 2 else 5
         return self.node_size + (inner if self.shears else 0)
 
     @property
     def size(self) -> int:
-        """Number of coordinates of the free beam."""
+        """Number of coordinates of the free beam, of all nodes and elements."""
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
-        """Index of one coordinate among those of the mesh; node -1 is the last."""
+        """Return the index of one component of a node among all coordinates of the mesh; node -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:
-        """Indices of one component at all nodes, shape (nodes,); empty if the nodes do not have it."""
+        """Return the indices of one component at all nodes among the mesh coordinates, shape (nodes,); empty if
+        nodes do not have this component.
+        """
         count = self.elements + 1 if component < self.node_size else 0
         return self.stride * np.arange(count, dtype=np.int64) + component
 
     def components(self) -> list[NodeComponent]:
-        """The components that every node has."""
+        """Return the displacement and slope components that every node has: three in the plane, six in space."""
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
-        """Family of each coordinate (``Family``), shape (size,)."""
+        """Return for each mesh coordinate whether it is axial, bending in y or z, or torsion, as numbers of
+        ``Family``, shape (size,).
+        """
         period = [*FAMILIES[: self.node_size], *INNER_FAMILIES][: self.stride]
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
     def is_angle(self) -> Array:
-        """Whether each coordinate is an angle, shape (size,); the others are displacements."""
+        """Return whether each mesh coordinate is an angle, shape (size,); the others are displacements."""
         angles = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
         period = [component in angles for component in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
     def rigid_motions(self) -> Array:
-        """Coordinates of the mesh for rigid motions that move one coordinate of the start by 1, shape (size,
-        node_size).
+        """Return the mesh coordinates of small rigid motions of the beam, shape (size, node_size). Column k moves
+        component k of the first node by 1 and its other components by 0.
         """
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
@@ -257,7 +273,9 @@ class BeamMesh:
         return motions
 
     def gauss_points(self, count: int) -> tuple[Array, Array]:
-        """Positions x and weights [m] of ``count`` Gauss points per element, each of shape (elements * count,)."""
+        """Return the positions x [m] and weights [m] of ``count`` Gauss points per element, each of shape (elements
+        * count,).
+        """
         points, weights = gauss(count)
         left = np.arange(self.elements)[:, None]
         return (self.element_length * (left + points)).ravel(), np.tile(
@@ -265,15 +283,16 @@ class BeamMesh:
         )
 
     def located(self, x: Array) -> tuple[IntArray, Array]:
-        """Element of each x (k,) (at a node the one to its right), and the position in it from 0 to 1, both
-        (k,).
+        """Return the element that contains each position x [m], shape (k,), and the relative position in it from 0
+        to 1. A node belongs to the element to its right.
         """
         position = x / self.element_length
         element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
         return element, position - element
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Shape functions at x (k,) of coordinates eta, where ``basis @ eta`` are those of the mesh.
+        """Evaluate displacements, slopes and strains at positions x [m], shape (k,), per unit of each coordinate
+        eta, where ``basis @ eta`` are the mesh coordinates.
 
         basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Results for short beams
         are cached: beams that differ only in section or material share them.
@@ -283,6 +302,9 @@ class BeamMesh:
         return self._fields(x, basis)
 
     def _fields(self, x: Array, basis: Matrix) -> BeamFields:
+        """Evaluate displacements, slopes and strains at positions x [m], shape (k,), per unit of each coordinate,
+        without the cache.
+        """
         element, s = self.located(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -302,7 +324,9 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Deflection, slope, tilt, curvature and shear strain in one plane, each (k, n)."""
+        """Return five fields in one plane at k points per unit of n coordinates, each (k, n): deflection, slope,
+        rotation of the section, curvature, shear strain.
+        """
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -320,7 +344,8 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Local functions (k, 2 components) of the two nodes, multiplied by the basis, shape (k, n).
+        """Evaluate at k points the field that nodal components interpolate, per unit of n coordinates, shape (k,
+        n). ``local`` holds the local functions of both nodes of an element, shape (k, 2 * components).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
@@ -330,10 +355,15 @@ class BeamMesh:
         return self._spread(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
-        """Local functions (k, coordinates) of inner coordinates, multiplied by the basis, shape (k, n)."""
+        """Evaluate at k points the field that inner coordinates of elements interpolate, per unit of n coordinates,
+        shape (k, n). ``local`` holds their local functions, shape (k, coordinates).
+        """
         return self._spread(element, local, [self.node_size + each for each in inner], basis)
 
     def _spread(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
+        """Evaluate at k points a field from local functions, shape (k, c), per unit of n coordinates, shape (k, n).
+        ``within`` gives the offset of each function's coordinate from the first one of the element.
+        """
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -346,6 +376,9 @@ class BeamMesh:
 
 @cached_by_values
 def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
+    """Evaluate the shape functions of ``BeamMesh.fields`` as read-only arrays, cached by mesh, positions and
+    basis.
+    """
     result = mesh._fields(x, basis)
     for field in vars(result).values():
         field.flags.writeable = False
@@ -353,7 +386,7 @@ def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
 
 
 def _zeros(count: int, basis: Matrix) -> Matrix:
-    """Zeros of shape (count, n), sparse if the basis is."""
+    """Return zeros of shape (count, n) for a basis of n columns, as a sparse matrix if the basis is one."""
     shape = (count, basis.shape[1])
     return np.zeros(shape) if isinstance(basis, np.ndarray) else sparse.csr_array(shape)
 
@@ -364,7 +397,7 @@ COUPLED = 1e-9
 
 
 class Measure(IntEnum):
-    """A strain of the cross-section, in the order of its section forces N, Q_y, Q_z, M_x, M_y, M_z."""
+    """Strain of a beam cross-section, numbered in the order of the section forces N, Q_y, Q_z, M_x, M_y, M_z."""
 
     STRETCH = 0
     SHEAR_Y = 1
@@ -375,7 +408,7 @@ class Measure(IntEnum):
 
 
 def measures(theory: Theory, dimension: int) -> list[Measure]:
-    """The strains that a beam has, stretch first."""
+    """Return the strains of the cross-section that a beam of this theory and dimension has, stretch first."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
         measure
@@ -386,7 +419,9 @@ def measures(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Strains of the sections per unit coordinates, each of shape (k, n)."""
+    """Return the strains of the cross-sections at k points per unit of n coordinates, by kind, each of shape (k,
+    n).
+    """
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -398,8 +433,8 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
-    """Stiffness matrices of the sections (section forces per strain) at x (k,), shape (k, 6, 6); shear zero without
-    shear.
+    """Return the stiffness matrices (section forces per strain) of the cross-sections at positions x [m], shape (k,
+    6, 6). Shear entries are zero without shear.
     """
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
@@ -407,15 +442,17 @@ def stiffness_at(section: AnySection, material: Material | None, theory: Theory,
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
-    """Integrals of rho (1, y, z) (1, y, z)^T over the sections at x (k,), shape (k, 3, 3)."""
+    """Return the integrals of density times (1, y, z) (1, y, z)^T over the cross-sections at k positions x [m],
+    shape (k, 3, 3). Units are kg/m, kg and kg m.
+    """
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_moments(section, material), (len(x), 3, 3))
     return np.array([_moments(each, material) for each in sections_at(section, x)])
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
-    """Radii of gyration across y and across z at x (k,), each of shape (k,) [m]; of a ``GeneralSection`` those of
-    its stiffness.
+    """Return the radii of gyration [m] of the cross-sections at positions x [m], shape (k,), across y and across z;
+    of a ``GeneralSection`` those of its stiffness.
     """
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration
@@ -425,7 +462,8 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Refuse a section that the beam theory cannot represent.
+    """Raise an error if the beam theory cannot represent a cross-section: coupled shear without shear strains, or
+    an eccentric mass centre without rotary inertia.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -450,12 +488,18 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
 
 
 def _is_coupled(stiffness: Array) -> bool:
+    """Return whether a section stiffness matrix, shape (6, 6), couples shear with stretch, twist or bending above
+    round-off.
+    """
     scale = np.sqrt(np.diag(stiffness))
     coupling = np.abs(stiffness / np.outer(scale, scale))[1:3][:, [0, 3, 4, 5]]
     return bool(coupling.max() > COUPLED)
 
 
 def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
+    """Return the stiffness matrix of one cross-section, forces per strains in the order of ``Measure``, shape (6,
+    6); shear entries only in Timoshenko's theory.
+    """
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
@@ -480,6 +524,9 @@ def _stiffness(section: UniformSection, material: Material | None, theory: Theor
 
 
 def _moments(section: UniformSection, material: Material | None) -> Array:
+    """Return the integrals of density times (1, y, z) (1, y, z)^T over one cross-section, shape (3, 3) [kg/m, kg,
+    kg m].
+    """
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
@@ -502,7 +549,7 @@ POINTS = 4
 
 @dataclass(frozen=True, eq=False)
 class BeamInertia:
-    """Mass of a beam as masses at points of its axis, with their spread across and along it.
+    """Mass of a beam as k masses at points of its axis, each with its moments of inertia across and along the axis.
 
     Attributes:
         x: of the points, shape (k,) [m].
@@ -518,7 +565,7 @@ class BeamInertia:
 
     @property
     def mass(self) -> float:
-        """Mass of the beam with its lumped masses [kg]."""
+        """Total mass of the beam with its lumped masses [kg]."""
         return float(self.moments[:, 0, 0].sum())
 
 
@@ -529,7 +576,8 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Inertia of the sections and of the lumped masses of a beam.
+    """Return the mass distribution of a beam at quadrature points of its axis, from its cross-sections and lumped
+    masses.
 
     Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
@@ -552,8 +600,8 @@ def beam_inertia(
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """First moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1), integrated exactly. W[a, b] = W[b, a]^T
-    exactly.
+    """Return the mass integrals of a beam with n coordinates for the kinetic energy: first moments S (3, n + 1) [kg
+    m] and second moments W (3, 3, n + 1, n + 1) [kg m2]. W[a, b] = W[b, a]^T exactly.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
@@ -581,8 +629,8 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Linear and angular momentum of the straight beam per unit rate of each mesh coordinate, shape (3 or 6,
-    mesh.size).
+    """Return linear and angular momentum of the straight beam per unit rate of each mesh coordinate, one row each.
+    The shape is (6, mesh.size) in space and (3, mesh.size) in the plane.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
@@ -600,7 +648,9 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
-    """Functions of x that multiply 1, x, y and z in each direction of Psi, shape (k, n + 1)."""
+    """Return the functions of x that multiply 1, x, y and z in the position of a point of a displaced
+    cross-section. There are 4 lists of 3 matrices (direction), each (k, n + 1).
+    """
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
@@ -616,9 +666,12 @@ def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list
 
 
 def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
-    """Pairs of 1, x, y, z whose products some mass has."""
+    """Return the index pairs (i, j) of (1, x, y, z) for which the moments of some mass are not zero."""
     return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
 
 
 def _products(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
+    """Integrate the product of two fields over the masses, shape (n + 1, n + 1): functions i in direction a and j
+    in direction b, weighted by the moments (i, j).
+    """
     return scaled_rows(moments[:, i, j], psi[i][a]).T @ psi[j][b]

@@ -27,7 +27,8 @@ ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class BeamPoints(MaterialPoints):
-    """Points of a beam whose mesh coordinates are ``basis @ eta``, basis (mesh.size, n).
+    """Material points of a beam, on its axis or off it, with n elastic coordinates eta, whose mesh coordinates are
+    ``basis @ eta``.
 
     ``Origin`` is the material point at the start. With the frames ``cantilever`` and
     ``simply_supported`` this is the origin of the body frame; with ``mean_axis`` no material
@@ -38,7 +39,8 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point on the axis, or off it in the cross-section, with which it moves.
+        """Return the material point of the beam at a location on its axis or off it; points off the axis move with
+        their cross-section.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.
@@ -62,20 +64,26 @@ class BeamPoints(MaterialPoints):
 
     @cached_property
     def stations(self) -> Array:
-        """Positions of the nodes and middles of the elements along x, shape (2 elements + 1,) [m]."""
+        """Positions along x of the nodes and of the middles of the elements, shape (2 elements + 1,) [m]."""
         return np.linspace(0.0, self.mesh.length, 2 * self.mesh.elements + 1)
 
     @cached_property
     def station_fields(self) -> BeamFields:
-        """Shape functions at ``stations``."""
+        """Shape functions (displacements, slopes, strains per unit coordinate) at the nodes and the middles of the
+        elements.
+        """
         return self.fields(self.stations)
 
     def fields(self, x: Array) -> BeamFields:
-        """Shape functions of eta at x (k,): displacements, slopes, curvatures; sparse of a long beam."""
+        """Evaluate displacements, slopes and strains per unit of each elastic coordinate at positions x [m], shape
+        (k,); sparse matrices for a long beam.
+        """
         return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
-        """Positions (count, 3) [m] and shape functions (count, 3, n) at equal distances along the axis."""
+        """Return positions (count, 3) [m] of equidistant points of the undeformed axis, and their displacements per
+        unit of each elastic coordinate, shape (count, 3, n).
+        """
         x = np.linspace(0.0, self.mesh.length, count)
         at = self.fields(x).with_arrays()
         positions = np.zeros((count, 3))
@@ -83,17 +91,21 @@ class BeamPoints(MaterialPoints):
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
     def section_rotations(self, x: Array) -> Array:
-        """Small rotations of the sections at x (k,) per unit coordinates, shape (k, 3, n)."""
+        """Return the small rotation vectors of the cross-sections at positions x [m], shape (k,), per unit of each
+        elastic coordinate, shape (k, 3, n) [rad].
+        """
         at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """The centerline, which pictures draw."""
+        """Return the line that pictures draw: ``count`` equidistant points of the undeformed axis, shape (count, 3)
+        [m], and their shape functions (count, 3, n).
+        """
         return self.centerline(count)
 
     def _cut_stretch(self) -> Array:
-        """Axial stretch of the direction vector at a cut, twice the mean of u', shape (n,). With it the direction
-        (1 + 2 u', v', w') rotates by the slope to third order.
+        """Return the axial stretch, shape (n,) per unit coordinate, by which the axis direction at a cut of a split
+        beam lengthens: twice the mean of u'. It makes the direction rotate by the slope to third order.
 
         A direction e + theta x e rotates by arctan v' = v' - v'^3/3 only. On a part of nearly constant curvature
         that does not stretch, with a straight line between its ends or a clamped start, bending shortens this line
@@ -105,6 +117,9 @@ class BeamPoints(MaterialPoints):
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
+        """Return the material point at (x, y, z) [m] of the undeformed beam with its shape functions; raise an
+        error outside of the beam.
+        """
         length = self.mesh.length
         if not -ROUND_OFF * length <= x <= (1 + ROUND_OFF) * length:
             raise AttachmentError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

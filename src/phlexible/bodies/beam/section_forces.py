@@ -25,7 +25,8 @@ STATIONS = 2  # Gauss points of an element, where moments converge fastest
 
 @dataclass(frozen=True, eq=False)
 class SectionResultants:
-    """Force (N, Q_y, Q_z) and moment (M_x, M_y, M_z) on the positive face, local axes of the section.
+    """Section force (N, Q_y, Q_z) and moment (M_x, M_y, M_z) on the positive face of cross-sections of a beam, in
+    local axes of the section.
 
     Attributes:
         force: shape (T, s, 3) [N].
@@ -37,12 +38,15 @@ class SectionResultants:
 
 
 def stations(mesh: BeamMesh) -> Array:
-    """Positions x where section forces are most accurate: two Gauss points per element, shape (2 elements,) [m]."""
+    """Return the positions x at which section forces are most accurate, two Gauss points per element, shape (2
+    elements,) [m].
+    """
     return mesh.gauss_points(STATIONS)[0]
 
 
 def checked_positions(length: float, x: ArrayLike) -> Array:
-    """Positions along a beam of this length that a user requested, in their order, shape (s,) [m].
+    """Convert the positions along a beam that a user requested to an array in their order, shape (s,) [m]; raise an
+    error outside 0 <= x <= length.
 
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
@@ -57,8 +61,8 @@ def checked_positions(length: float, x: ArrayLike) -> Array:
 def section_resultants(
     beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
-    """Section forces and moments at positions x (s,) [m] for coordinates (T, n); at a node those of the element to
-    its right.
+    """Return section forces and moments of a beam at positions x (s,) [m] for elastic coordinates eta (T, n) at T
+    instants. At a node they are those of the element to its right.
 
     Without shear Q_y = -dM_z/dx and Q_z = dM_y/dx.
 

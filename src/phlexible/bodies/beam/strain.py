@@ -33,7 +33,8 @@ SLOPE_POINTS = 3  # v'^2 is of degree 4
 
 @dataclass(frozen=True, eq=False)
 class ElementForces:
-    """Section forces of the elements of one beam, whose first coefficient is the constant normal force.
+    """Section forces of the finite elements of one beam, with s coefficients for each element, as functions of its
+    elastic coordinates.
 
     Attributes:
         mesh: of e elements.
@@ -56,12 +57,14 @@ class ElementForces:
 
     @property
     def compliance(self) -> Array:
-        """Compliance matrices of the elements, S^-1, shape (e, s, s)."""
+        """Compliance matrices of the elements, inverses of their stiffness for section forces, shape (e, s, s)."""
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
     def functions(self, share: Array) -> Array:
-        """Values phi of the functions of the coefficients at positions 0 to 1 in an element (k,), shape (k, s)."""
+        """Return the values of the functions that the s coefficients of an element multiply, at relative positions
+        0 to 1 in it, shape (k, s).
+        """
         return _functions(self.points, share)
 
     def forces(
@@ -73,8 +76,8 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Section forces (N, Q_y, Q_z, M_x, M_y, M_z) for eta (T, n) at positions x (k,), shape (T, k, 6); Q = 0
-        without shear.
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) at positions x (k,) [m] for elastic coordinates
+        eta (T, n), shape (T, k, 6). Shear forces are zero without shear strains.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -108,13 +111,13 @@ class ElementForces:
         return result
 
     def coefficients_of(self, kind: Measure) -> IntArray:
-        """Indices of the coefficients of an element that belong to a section force."""
+        """Return the indices of those coefficients of an element that belong to a given section force."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Section forces of the elements for coordinates eta, where ``basis @ eta``, basis (mesh.size, n), are those of
-    the mesh.
+    """Return the section forces of the elements of a beam as functions of elastic coordinates eta. The mesh
+    coordinates are ``basis @ eta``, basis (mesh.size, n).
     """
     present = measures(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
@@ -140,8 +143,8 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """Stiffness S of the elements, shape (e, s, s), from stiffness (k, d, d) and functions (k, s) at the Gauss
-    points, stretch first.
+    """Return the stiffness matrix of each element for its s projected strains, shape (e, s, s). It integrates
+    section stiffnesses (k, d, d) with force functions phi (k, s) at k Gauss points.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -159,8 +162,8 @@ def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi:
 
 
 def _functions(points: tuple[int, ...], share: Array) -> Array:
-    """Functions of the coefficients: 1, or linear with value 1 at one of two Gauss points and 0 at the other, shape
-    (k, s).
+    """Return the functions that the s coefficients of an element multiply, at relative positions 0 to 1, shape (k,
+    s). A function is 1, or linear with value 1 at one of two Gauss points and 0 at the other.
     """
     first, second = gauss(2)[0]
     values = {
@@ -175,7 +178,7 @@ def _functions(points: tuple[int, ...], share: Array) -> Array:
 
 
 class Strain(StrEnum):
-    """Axial strain of a beam.
+    """Choice of the axial strain of a beam: linear, or with the squares of the slopes.
 
     LINEAR: u'. VON_KARMAN: u' + (v'^2 + w'^2)/2, which stiffens a stretched or spinning beam.
     """
@@ -185,7 +188,8 @@ class Strain(StrEnum):
 
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
-    """Strain energy V(eta) of a beam, e.S e / 2 of the strains e projected on the section forces.
+    """Return the strain energy of a beam as a function of its elastic coordinates, from the strains projected on
+    its section forces: e.S e / 2 for strains e and element stiffness S.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -216,12 +220,16 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
 
 
 def linear_stiffness(strain: StrainEnergy) -> Matrix:
-    """Stiffness matrix at eta = 0, axial strains included, shape (n, n)."""
+    """Return the stiffness matrix of a strain energy at zero coordinates, with the contribution of the axial
+    strains, shape (n, n).
+    """
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
 def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
-    """Sum of B_e^T S_e B_e over the elements as an exactly symmetric matrix, shape (n, n)."""
+    """Return the stiffness matrix, sum of B_e^T S_e B_e over the elements e, exactly symmetric, shape (n, n).
+    ``strains`` holds the rows of the strain operators B_e.
+    """
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     blocks: list[Matrix] = []
     for k in range(len(strains)):
@@ -251,8 +259,8 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """The section forces of the elements as stress states; eliminated, they give the displacement stiffness
-    exactly.
+    """Return a space of stress states of a beam: the section forces of its elements, discontinuous between them.
+    Eliminated, they give the displacement stiffness exactly.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -281,8 +289,8 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
 def hermite_stress(
     mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Stress states with nodal values [N m] and slopes [N] of the moments, and nodal values of torque and normal
-    force.
+    """Return a space of stress states of a beam with continuous moments: nodal values [N m] and slopes [N] of
+    bending moments, nodal values of torque [N m] and normal force [N].
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.
@@ -321,7 +329,9 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
-    """Names and units of the nodal states of one stress, in their order."""
+    """Return names and units of the nodal stress states of one section force, node by node; bending moments have a
+    value and a slope.
+    """
     symbol, unit = SYMBOLS[kind]
     values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
@@ -331,11 +341,13 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
 
 
 def _cubics(mesh: BeamMesh, x: Array) -> Array:
-    """Hermite functions of all nodes at x, values and slopes alternating, shape (k, 2 nodes)."""
+    """Evaluate the cubic Hermite functions of all nodes at positions x [m], values and slopes alternating, shape
+    (k, 2 nodes).
+    """
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
 def _linears(mesh: BeamMesh, x: Array) -> Array:
-    """Continuous piecewise linear functions of the nodes at x, shape (k, nodes)."""
+    """Evaluate the continuous piecewise linear functions of all nodes at positions x [m], shape (k, nodes)."""
     return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

@@ -18,23 +18,30 @@ from phlexible.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class _KeywordBlock:
+    """One keyword of an Abaqus deck with its parameters and the data lines that follow it."""
+
     keyword: str
     parameters: dict[str, str]
     rows: list[list[str]]
 
 
-def _lines(file: Path) -> Iterator[str]:
-    """Lines without comments, with those of included files in their position."""
+def _read_lines(file: Path) -> Iterator[str]:
+    """Yield the lines of an Abaqus deck without comments; the lines of an included file take the place of the
+    ``*INCLUDE`` line.
+    """
     for raw in file.read_text(errors="replace").splitlines():
         line = raw.strip()
         if line.upper().startswith("*INCLUDE"):
-            yield from _lines(file.parent / line.rpartition("=")[2].strip().strip('"'))
+            yield from _read_lines(file.parent / line.rpartition("=")[2].strip().strip('"'))
         elif line and not line.startswith("**"):
             yield line
 
 
-def _blocks(file: Path) -> Iterator[_KeywordBlock]:
-    lines = [*_lines(file), "*END"]
+def _read_blocks(file: Path) -> Iterator[_KeywordBlock]:
+    """Yield the keyword blocks of an Abaqus deck, with continued keyword lines joined and data of INPUT files
+    included.
+    """
+    lines = [*_read_lines(file), "*END"]
     block, first = _KeywordBlock("", {}, []), 0
     for k, line in enumerate(lines):
         if k < first:
@@ -51,7 +58,7 @@ def _blocks(file: Path) -> Iterator[_KeywordBlock]:
         parameters = {key.strip().upper(): value.strip().strip('"') for key, _, value in pairs}
         block = _KeywordBlock(" ".join(words[0].upper().split()), parameters, [])
         if block.keyword in ("NODE", "ELEMENT", "NSET", "ELSET") and "INPUT" in parameters:
-            block.rows.extend(next(_blocks(file.parent / parameters["INPUT"])).rows)
+            block.rows.extend(next(_read_blocks(file.parent / parameters["INPUT"])).rows)
 
 
 # Content of a deck: nodes, elements and sets of the model, of parts and of their instances.
@@ -87,7 +94,7 @@ WITH_MECHANICS = re.compile(
 
 @dataclass(eq=False)
 class _Scope:
-    """Nodes, elements and definitions of sets of a part, an instance or the whole model."""
+    """Nodes, elements and set definitions of a part, an instance or the whole model of an Abaqus deck."""
 
     name: str = ""
     part: str = ""
@@ -98,11 +105,14 @@ class _Scope:
     rows: list[list[str]] = field(default_factory=list)
 
     def define(self, kind: str, name: str, block: _KeywordBlock) -> None:
+        """Store a block that lists members of a set or surface, under its kind and its name regardless of case."""
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 
     def placed(self, positions: Array) -> Array:
-        """Positions (k, 3) of nodes of an instance after its translation and rotation."""
+        """Return the positions (k, 3) of nodes after the translation and rotation of this instance, which its data
+        lines give.
+        """
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
         if numbers:
             positions = positions + numbers[0]
@@ -114,18 +124,21 @@ class _Scope:
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Mesh of an Abaqus deck, with its instances placed.
+    """Read the mesh of an Abaqus deck with its sets and surfaces, each instance moved to its position in the
+    assembly.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
     """
     deck = _Deck()
-    for block in _blocks(Path(path)):
+    for block in _read_blocks(Path(path)):
         deck.add(block)
     return deck.mesh()
 
 
 class _Deck:
+    """Content of an Abaqus deck, filled keyword by keyword, from which the mesh is made."""
+
     def __init__(self) -> None:
         self._model = self._scope = _Scope()
         self._parts: dict[str, _Scope] = {}
@@ -135,7 +148,9 @@ class _Deck:
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(self, block: _KeywordBlock) -> None:
-        """Add a block to the model."""
+        """Add one keyword block to the content of the deck: nodes, elements, sets, parts or instances; count what
+        cannot be used.
+        """
         keyword, parameters = block.keyword, block.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -151,7 +166,7 @@ class _Deck:
             for row in block.rows:
                 place = np.array([float(each or 0) for each in [*row[1:4], "", "", ""][:3]])
                 self._scope.nodes[int(row[0])] = from_polar(kind, place)
-            self._define("NSET", block)
+            self._define_listed("NSET", block)
         elif keyword == "ELEMENT":
             self._add_elements(block)
         elif keyword in ("NSET", "ELSET", "SURFACE"):
@@ -165,12 +180,15 @@ class _Deck:
             self._left[f"*{keyword if match[0] != 'CONTACT' else 'CONTACT'}"] += 1
         self._has_sections |= keyword.endswith("SECTION")
 
-    def _define(self, kind: str, block: _KeywordBlock) -> None:
-        """Add the nodes or elements that a block lists to the set that it names."""
+    def _define_listed(self, kind: str, block: _KeywordBlock) -> None:
+        """Add the nodes or elements that a block lists to the set that its parameter ``kind`` names, if any."""
         if name := block.parameters.get(kind):
             self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
 
     def _add_elements(self, block: _KeywordBlock) -> None:
+        """Add the elements of a block to the current part or instance and to the set it names. Raise an error for
+        solid elements that cannot be read; count other unknown types.
+        """
         name = block.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(block.rows[0]) - 1}" if name[0] == "B" else name)
@@ -181,7 +199,7 @@ class _Deck:
                     f"mesh: elements of type {name} cannot be read; add C3D4, C3D8, C3D10 or C3D20"
                 )
             self._left[f"elements {name}"] += len(block.rows)
-            self._define("ELSET", block)
+            self._define_listed("ELSET", block)
             return
         ids = [int(each) for row in block.rows for each in row if each]
         if len(ids) % (count + 1):
@@ -190,10 +208,12 @@ class _Deck:
             )
         rows = [ids[first : first + count + 1] for first in range(0, len(ids), count + 1)]
         self._scope.elements.update({number: (name, nodes) for number, *nodes in rows})
-        self._define("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
+        self._define_listed("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
-        """Mesh of all blocks that were added."""
+        """Return the mesh of all keyword blocks that were added, with its point sets, cell sets and a list of what
+        was left out.
+        """
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}
@@ -221,7 +241,9 @@ class _Deck:
         return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """The model itself and its instances; parts of a deck without instances are not moved."""
+        """Return the model itself and its instances, filled with the nodes, elements and sets of their parts;
+        without instances also the parts.
+        """
         scopes = [self._model]
         for instance in self._instances:
             if instance.part.casefold() in self._parts:
@@ -238,7 +260,9 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Add sets and surfaces by their name, if only one instance has it, and by instance and name."""
+        """Add the deck's sets and surfaces to the mesh under "instance.name". If only one instance has a set of
+        this name, it is added under the name alone too.
+        """
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -266,7 +290,9 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Instance and number of the nodes or elements of a set, including those of sets that it names."""
+        """Yield instance name and number of each node or element of a set or surface, including those of sets that
+        it names.
+        """
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for block in scope.sets[kind, name]:
@@ -284,7 +310,9 @@ class _Deck:
                     yield from self._labels(inside, "NSET" if kind == "SURFACE" else kind, token)
 
     def _labels(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
-        """Entries of a set: a number, the name of a set, or one of these of an instance, as in "part-1.7"."""
+        """Yield instance name and number of the members that one entry of a set stands for: a number, the name of a
+        set, or either behind an instance, as in "part-1.7".
+        """
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest
@@ -300,8 +328,8 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Vertices of the element faces in a surface, grouped by their number of vertices; None: it has faces of
-        other elements.
+        """Return the vertices of the element faces in a surface, grouped by their number of vertices, each of shape
+        (faces, vertices); None if a face cannot be resolved.
         """
         faces: dict[int, list[IntArray]] = {}
         for block in scope.sets[key]:
@@ -321,7 +349,7 @@ class _Deck:
         return [np.array(rows) for rows in faces.values()]
 
     def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
-        """Whether a face belongs to one element only."""
+        """Return whether a face, given by its corner nodes, belongs to one element only."""
         if not self._side_counts:
             for block in mesh.cells:
                 for vertices in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
@@ -330,9 +358,12 @@ class _Deck:
 
 
 def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
+    """Return whether a surface is defined by nodes instead of element faces."""
     return any(block.parameters.get("TYPE", "").upper() == "NODE" for block in blocks)
 
 
 def _is_type(pattern: str, name: str) -> bool:
-    """Whether an element type is of a kind, regardless of the letters after its number of nodes."""
+    """Return whether an Abaqus element type matches a pattern of ``KINDS``, regardless of letters after its number
+    of nodes.
+    """
     return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

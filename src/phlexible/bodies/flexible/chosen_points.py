@@ -12,7 +12,8 @@ from phlexible.errors import ParameterError
 
 
 def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Numbers of the points that a user chose, in the order of the choice.
+    """Return the indices of the mesh points that a user chose, in the order of the choice: by numbers, by a
+    function of position or by the name of a group.
 
     Args:
         name: name of the choice in error messages.
@@ -29,7 +30,8 @@ def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, 
 
 
 def points_where(name: str, function: Callable[[Array], ArrayLike], positions: Array) -> IntArray:
-    """Numbers of the positions, shape (k, 3) [m], at which a user's function of all of them, shape (3, k), is True.
+    """Return the indices of those positions, shape (k, 3) [m], at which a user's vectorized function of x, shape
+    (3, k), is True.
 
     Raises:
         ParameterError: the function fails, or returns anything but a truth value for each place.
@@ -49,7 +51,7 @@ def points_where(name: str, function: Callable[[Array], ArrayLike], positions: A
 
 
 def listed_points(name: str, nodes: Any, count: int, groups: Mapping[str, IntArray]) -> IntArray:
-    """Numbers below ``count`` that a user listed or named, at least one.
+    """Return the point indices that a user listed or named by a group, at least one and all below ``count``.
 
     Raises:
         ParameterError: no list of whole numbers, a number that is none of a point, or no such group.

@@ -18,7 +18,8 @@ from phlexible.version import __version__
 
 @dataclass(frozen=True, eq=False)
 class StoredShapes:
-    """Results of condensing a finite element model, without its equations.
+    """Results of reducing a finite element model to retained shapes, as arrays that are stored in a file, without
+    the model's equations.
 
     Attributes:
         shapes, frequencies, counts, displacements, rotations, effective_mass: see ``Condensed`` and
@@ -42,7 +43,7 @@ class StoredShapes:
 
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
-        """Results of a condensed model, of which only the equations are left out."""
+        """Collect the results of a condensed finite element model that a file stores, without its equations."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,
@@ -59,14 +60,16 @@ class StoredShapes:
 
     @property
     def shape_counts(self) -> tuple[int, int, int, int]:
-        """Numbers of responses to loads and to inertial loads, of modes, and of modal derivatives."""
+        """Numbers of retained shapes from interface loads, from inertial loads, from modes and from modal
+        derivatives.
+        """
         answers, inertial, modes, derivatives = self.counts.tolist()
         return answers, inertial, modes, derivatives
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Folder in which retained shapes are stored.
+    """Folder in which retained shapes are cached between runs of a program.
 
     Attributes:
         path: of the folder, which is made when it is needed; None: nothing is stored.
@@ -75,7 +78,8 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Stored shapes of a model with the same data, or new ones, which are then stored.
+        """Return the stored shapes of a model with the same data; if there are none, call ``make`` and store its
+        result.
 
         A file that cannot be read is replaced; nothing in it is executed.
 
@@ -101,7 +105,9 @@ class Folder:
 
 
 def _write(file: Path, arrays: dict[str, Array]) -> None:
-    """Write arrays to a file, under another name first, so that incomplete files are never read."""
+    """Write named arrays to a .npz file; it is written under a temporary name first, so that incomplete files are
+    never read.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
     try:
@@ -114,28 +120,31 @@ def _write(file: Path, arrays: dict[str, Array]) -> None:
 
 
 def digest(value: object) -> str:
-    """SHA-256 digest of numbers, text, arrays, tuples and dataclasses of these, and of the version of this
-    package.
+    """Return the SHA-256 digest, as hexadecimal text, of data and of the version of this package. Data are numbers,
+    text, arrays, and tuples and dataclasses of these.
     """
     pieces: list[bytes] = [__version__.encode()]
-    _add(pieces, value)
+    _append_bytes(pieces, value)
     hash_of_pieces = hashlib.sha256()
     for piece in pieces:
         hash_of_pieces.update(piece)
     return hash_of_pieces.hexdigest()
 
 
-def _add(pieces: list[bytes], value: object) -> None:
+def _append_bytes(pieces: list[bytes], value: object) -> None:
+    """Append to ``pieces`` the bytes that identify a value: of an array, of the entries of a sequence, or of the
+    fields of a dataclass.
+    """
     if isinstance(value, np.ndarray):
         pieces.append(f"{value.dtype.str}{value.shape}".encode())
         pieces.append(value.tobytes())
     elif isinstance(value, tuple | list):
         pieces.append(f"({len(value)}".encode())
         for each in value:
-            _add(pieces, each)
+            _append_bytes(pieces, each)
     elif is_dataclass(value) and not isinstance(value, type):
         pieces.append(type(value).__name__.encode())
         for field in fields(value):
-            _add(pieces, getattr(value, field.name))
+            _append_bytes(pieces, getattr(value, field.name))
     else:
         pieces.append(f"{type(value).__name__}:{value!r};".encode())

@@ -17,7 +17,7 @@ CHUNK = 2_000_000  # entries of shape function gradients that are stored at the 
 
 
 class CellKind(Enum):
-    """Geometry of the cells of a mesh."""
+    """Shape of the cells of a mesh: triangle, quadrilateral, tetrahedron or hexahedron."""
 
     TRIANGLE = "triangle"
     QUADRILATERAL = "quadrilateral"
@@ -46,7 +46,7 @@ SKFEM_CELLS = {f"Mesh{name}{order}": (kind, order) for kind, name in SKFEM_NAMES
 
 
 def standard_element(kind: CellKind, order: int) -> Any:
-    """Scalar element of scikit-fem of this kind of cells and order."""
+    """Return the scalar Lagrange element of scikit-fem for a shape of cells and a polynomial order."""
     import skfem
 
     return getattr(skfem, f"Element{SKFEM_NAMES[kind]}{'P' if kind.is_simplex else ''}{order}")()
@@ -54,7 +54,7 @@ def standard_element(kind: CellKind, order: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ElementMesh:
-    """A mesh of cells of one kind with displacement elements.
+    """Mesh of e cells of one shape with displacement elements of order 1 or 2 on them.
 
     Attributes:
         kind: of all cells.
@@ -82,7 +82,7 @@ class ElementMesh:
 
     @cached_property
     def mesh(self) -> Any:
-        """The mesh as an object of scikit-fem."""
+        """The mesh as an object of scikit-fem, with cells in the same order."""
         import skfem
 
         make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
@@ -91,18 +91,19 @@ class ElementMesh:
 
     @cached_property
     def element(self) -> Any:
-        """Scalar shape functions of scikit-fem, which each component of the displacement has."""
+        """Scalar element of scikit-fem whose shape functions interpolate each component of the displacement."""
         return standard_element(self.kind, self.order)
 
     @cached_property
     def _numbering(self) -> Any:
+        """Basis of scikit-fem that numbers the displacement nodes."""
         import skfem
 
         return skfem.CellBasis(self.mesh, self.element, intorder=1)
 
     @cached_property
     def nodes(self) -> Array:
-        """Positions of the displacement nodes, z = 0 in the plane, shape (N, 3) [m]."""
+        """Positions of the N displacement nodes, with z = 0 in the plane, shape (N, 3) [m]."""
         places = np.zeros((self.node_count, 3))
         places[:, : self.dimension] = self._numbering.doflocs.T
         return places
@@ -114,40 +115,44 @@ class ElementMesh:
 
     @cached_property
     def element_nodes(self) -> IntArray:
-        """Displacement nodes of each element in the order of the shape functions, shape (e, k)."""
+        """Indices of the displacement nodes of each element in the order of the shape functions, shape (e, k)."""
         return np.asarray(self._numbering.element_dofs.T, dtype=np.int64)
 
     @cached_property
     def vertex_nodes(self) -> IntArray:
-        """Displacement node at each vertex of the mesh, in scikit-fem's order, shape (vertices,)."""
+        """Index of the displacement node at each vertex of the mesh, in scikit-fem's order, shape (vertices,)."""
         return np.asarray(self._numbering.nodal_dofs[0], dtype=np.int64)
 
     def facet_nodes(self, facets: IntArray) -> IntArray:
-        """Displacement nodes on some facets, ascending."""
+        """Return the ascending indices of the displacement nodes on the facets with the given indices."""
         return np.unique(
             np.asarray(self._numbering.get_dofs(facets=facets.astype(np.int32)).flatten(), dtype=np.int64)
         )
 
     def edge_nodes(self, edges: IntArray) -> IntArray:
-        """Displacement nodes on some edges of a solid mesh, ascending."""
+        """Return the ascending indices of the displacement nodes on edges of a solid mesh, whose indices are
+        given.
+        """
         dofs = self._numbering
         ends = self.vertex_nodes[np.asarray(self.mesh.edges)[:, edges]]
         return np.unique(np.concatenate([ends.ravel(), np.asarray(dofs.edge_dofs)[:, edges].ravel()]))
 
     @property
     def stiffness_degree(self) -> int:
-        """Polynomial degree that quadratures of the strain energy integrate exactly."""
+        """Polynomial degree that the quadrature of the strain energy integrates exactly."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)
 
     @property
     def mass_degree(self) -> int:
-        """Polynomial degree that quadratures of the kinetic energy integrate exactly."""
+        """Polynomial degree that the quadrature of the kinetic energy integrates exactly."""
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:
-        """Chunks of elements that fit into memory, with shape functions at quadrature points."""
+        """Yield the shape functions at quadrature points of a polynomial degree, for chunks of elements that fit
+        into memory.
+        """
         import skfem
 
         sample = skfem.CellBasis(self.mesh, self.element, intorder=degree, elements=np.array([0]))
@@ -171,7 +176,7 @@ class ElementMesh:
 
 @dataclass(frozen=True, eq=False)
 class CellQuadrature:
-    """Shape functions of some elements at their quadrature points.
+    """Values and gradients of the shape functions of e elements at their q quadrature points.
 
     Attributes:
         elements: their numbers, shape (e,).
@@ -188,7 +193,9 @@ class CellQuadrature:
     gradients: Array
 
     def displacement_gradients(self, shapes: Array) -> Array:
-        """Gradients du_c/dx_a of nodal fields (N, d, n), shape (e q, c, a, n)."""
+        """Return the gradients du_c/dx_a of n nodal displacement fields, given as (N, d, n), at all quadrature
+        points, shape (e q, c, a, n).
+        """
         local = shapes[self.nodes]  # (e, k, c, n)
         e, q, d, k = self.gradients.shape
         n = local.shape[-1]

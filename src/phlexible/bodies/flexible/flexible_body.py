@@ -80,7 +80,8 @@ SHOWN = 5e-4
 
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(Body):
-    """An elastic body of any form, described by a few retained shapes of a finite element model.
+    """An elastic body of any form, described by a few retained displacement shapes of a finite element model in a
+    floating frame.
 
     Made by ``from_mesh``. Body axes and origin are those of the mesh.
 
@@ -127,8 +128,8 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Make a body from a mesh: of triangles or quadrilaterals (plane, or a plate), or of tetrahedra or
-        hexahedra (space).
+        """Make a body from a mesh: of triangles or quadrilaterals for a plane body or a plate, of tetrahedra or
+        hexahedra for a solid in space.
 
         It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
         an accelerated and spinning frame, and the lowest modes.
@@ -196,7 +197,7 @@ class FlexibleBody(Body):
         kind = option("element", element, PlateElement)
         if kind is PlateElement.HHJ:
             _check_thin_triangles(source, theory)
-        elements = element_mesh(source, _order(order))
+        elements = element_mesh(source, _checked_order(order))
         check_elements(elements)
         materials = element_materials(
             material,
@@ -204,7 +205,7 @@ class FlexibleBody(Body):
             elements.cell_count,
             elements.dimension,
             option("plane", plane, PlaneState),
-            _thickness(thickness, elements.dimension),
+            _checked_thickness(thickness, elements.dimension),
         )
         check_units([material] if isinstance(material, Material) else list(material.values()))
         warn_of_stiff_elements(elements)
@@ -239,8 +240,8 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """Make a body from the matrices of a finite element program, free of supports; ``read_matrices`` reads
-        files.
+        """Make a body from the mass and stiffness matrices of a finite element program, free of supports;
+        ``read_matrices`` reads such files.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
@@ -286,40 +287,40 @@ class FlexibleBody(Body):
 
     @property
     def dimension(self) -> int:
-        """Dimension of the body: 2 of a plane mesh, for models in the plane; 3 for models in space."""
+        """Dimension of the models the body is for: 2 (plane) for a plane mesh, 3 (space) otherwise."""
         return self.data.dimension
 
     @property
     def interfaces(self) -> tuple[str, ...]:
-        """Names of the interfaces, which are ports of the part: ``part["name"]``."""
+        """Names of the interfaces of the body, at which joints and loads act: ``part["name"]``."""
         return self.points.interfaces.names
 
     @property
     def points(self) -> FlexiblePoints:
-        """Nodes, retained shapes and interfaces."""
+        """Nodes, retained shapes and interfaces of the body, from which positions of material points follow."""
         assert isinstance(self.data.points, FlexiblePoints)
         return self.data.points
 
     @property
     def mass(self) -> float:
-        """Mass of the body [kg]."""
+        """Total mass of the body [kg]."""
         return self.data.mass
 
     @property
     def center(self) -> Array:
-        """Centre of mass in body axes from the mesh's origin, shape (3,) [m]."""
+        """Centre of mass of the undeformed body, in body axes from the mesh's origin, shape (3,) [m]."""
         return self.data.first_moments[:, 0] / self.data.mass
 
     @property
     def inertia(self) -> Array:
-        """Inertia about the centre of mass in body axes, shape (3, 3) [kg m2]; of a plane body only the zz entry
-        counts.
+        """Inertia tensor of the undeformed body about its centre of mass in body axes, shape (3, 3) [kg m2]; of a
+        plane body only the zz entry counts.
         """
         spread = self.data.undeformed_spread - self.mass * np.outer(self.center, self.center)
         return np.asarray(np.trace(spread) * np.eye(3) - spread)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Data of the body, in the dimension of the mesh.
+        """Return the arrays of the body; raise an error unless the model has the dimension of the mesh.
 
         Raises:
             ParameterError: another dimension.
@@ -330,7 +331,7 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Surface of the mesh for pictures; of a body without one lines between its interfaces."""
+        """Return the surface of the mesh for pictures; a body without a mesh has lines between its interfaces."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
@@ -339,7 +340,8 @@ class FlexibleBody(Body):
         return super().skin(data, ports)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
-        """A body with fewer coordinates, for example with ``model.linearize(...).reduce(...).elastic_basis(part)``.
+        """Return this body with fewer elastic coordinates, for example with a basis from
+        ``model.linearize(...).reduce(...).elastic_basis(part)``.
 
         Args:
             basis: shape (n, k), over the coordinates of this body.
@@ -353,12 +355,12 @@ class FlexibleBody(Body):
         return FlexibleBody(data, frequencies, carried, counts, self.materials, looks, self.solver)
 
     def port_locations(self) -> dict[str, Location]:
-        """Locations of the interfaces by name."""
+        """Return the locations of the interfaces by name, which are the boundary ports of the body."""
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Lines of text with mass, centre, inertia, and the origin, frequencies and effective masses of the
-        retained coordinates.
+        """Return a text with mass, centre and inertia of the body, and with origin, frequencies and effective
+        masses of its retained coordinates.
         """
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
@@ -391,6 +393,9 @@ def _body_of_mesh(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
+    """Return the arrays of a body from a plane or solid mesh, and its retained shapes. The shapes are read from the
+    cache folder or computed.
+    """
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR
@@ -414,6 +419,9 @@ def _body_of_mesh(
 
 
 def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> None:
+    """Raise an error unless a plate with ``element="hhj"`` has the Kirchhoff theory and a mesh of straight
+    triangles.
+    """
     chosen = None if theory is None else option("theory", theory, PlateTheory)
     if chosen is not PlateTheory.KIRCHHOFF:
         shown = None if chosen is None else chosen.value
@@ -425,13 +433,17 @@ def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> N
         )
 
 
-def _order(order: int) -> int:
+def _checked_order(order: int) -> int:
+    """Return the order of the displacement elements; raise an error unless it is 1 or 2."""
     if whole("order", order) > 2:
         raise ParameterError(f"order must be 1 or 2, got {order!r}")
     return order
 
 
-def _thickness(thickness: float | None, dimension: int) -> float:
+def _checked_thickness(thickness: float | None, dimension: int) -> float:
+    """Return the thickness [m] of a plane mesh, or 1.0 for a solid mesh; raise an error if it is missing or does
+    not apply.
+    """
     if dimension == 3:
         if thickness is not None:
             raise ParameterError(f"thickness is that of a plane mesh; this mesh is solid, got {thickness!r}")
@@ -442,4 +454,5 @@ def _thickness(thickness: float | None, dimension: int) -> float:
 
 
 def _shown(values: Array) -> str:
+    """Return a vector as text with five significant digits, such as "(1, 0.5, 0)"."""
     return "(" + ", ".join(f"{value:.5g}" for value in values) + ")"

@@ -38,7 +38,8 @@ EXTERNAL = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class NodalModel:
-    """Matrices of a free body as another program wrote them.
+    """Mass, stiffness and damping matrices of a free body, read from another finite element program, with the node
+    and component of each unknown.
 
     Attributes:
         mass, stiffness: of the unknowns, shape (N, N), symmetric.
@@ -56,9 +57,11 @@ class NodalModel:
     places: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Checked rows and columns of the retained unknowns of another matrix of all unknowns."""
+        """Return the rows and columns of a further matrix, over all unknowns of the user's model, that belong to
+        the retained unknowns; the matrix is checked first.
+        """
         size = int(self.retained.max()) + 1
-        full = _matrix(name, matrix, None)
+        full = _checked_matrix(name, matrix, None)
         if full.shape[0] < size:
             raise ParameterError(f"{name} must have the size of mass and stiffness, got shape {full.shape}")
         return sparse.csr_array(full[self.retained][:, self.retained])
@@ -67,7 +70,8 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Checked matrices without the unknowns that have neither mass nor stiffness.
+    """Check the matrices of another finite element program and return them without the unknowns that have neither
+    mass nor stiffness.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -85,9 +89,9 @@ def nodal_model(
             f"nodes must be finite positions of shape (k, 3), in the plane (k, 2), got {places.shape}"
         )
     d = places.shape[1]
-    M = _matrix("mass", mass, None)
-    K = _matrix("stiffness", stiffness, M.shape[0])
-    C = None if damping is None else _matrix("damping", damping, M.shape[0])
+    M = _checked_matrix("mass", mass, None)
+    K = _checked_matrix("stiffness", stiffness, M.shape[0])
+    C = None if damping is None else _checked_matrix("damping", damping, M.shape[0])
     nodal_count = M.shape[0] - modal
     if nodal_count % len(places) or nodal_count // len(places) not in (d, 3 * (d - 1)):
         raise ParameterError(
@@ -119,17 +123,21 @@ def nodal_model(
 def nodal_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel
 ) -> tuple[MeshInterface, ...]:
-    """The interfaces that a user named, with equal weights of nodes; one node with rotations is enough.
+    """Return the interfaces that a user named for a model of matrices: their motion is the mean of their nodes with
+    equal weights. One node with rotations is enough.
 
     Raises:
         ParameterError: no such nodes, or too few for a rotation.
     """
     if interfaces is not None and not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    return tuple(_interface(text("name of an interface", name), s, model) for name, s in (interfaces or {}).items())
+    return tuple(_nodal_interface(text("name of an interface", k), s, model) for k, s in (interfaces or {}).items())
 
 
-def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
+def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
+    """Return one interface of a model of matrices, whose rows give its displacement and rotation from the unknowns;
+    ``spec`` is a choice of nodes, alone or with a kind.
+    """
     nodes: Any = spec
     kind = InterfaceKind.AVERAGE
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
@@ -168,8 +176,10 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterfa
     return MeshInterface(name, kind, position, members, np.zeros(3), rows)
 
 
-def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """User's matrix as a sparse matrix, made exactly symmetric."""
+def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
+    """Convert a user's square matrix to a sparse, exactly symmetric one. Raise an error if it is not square of
+    ``size``, not finite or not symmetric up to round-off.
+    """
     if not sparse.issparse(value):
         value = numbers(name, value, "a square matrix")
         if value.ndim != 2:
@@ -189,7 +199,9 @@ def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Refuse a stiffness matrix that resists rigid motions: supports, missing unknowns or other nodes."""
+    """Raise an error if the stiffness matrix resists rigid motions, which shows supports, missing unknowns or wrong
+    node positions.
+    """
     rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -217,7 +229,8 @@ def body_of_matrices(
     geometric: GeometricStiffness | None,
     viscoelasticity: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """Data of the body with viscosity and relaxation, and its retained shapes.
+    """Return the arrays of the floating body that belongs to the matrices of another program, and the condensed
+    model with its retained shapes.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
@@ -239,13 +252,13 @@ def body_of_matrices(
         unknowns.rotations(shapes, len(model.places)) if rotates else None,
     )
     moments = nodal_moments(model.mass, unknowns, shapes)
-    strain = _strain(model, condensed_model, interfaces, choice, geometric)
+    strain = _strain_energy(model, condensed_model, interfaces, choice, geometric)
     data = retained_body(unknowns.dimension, model.places, moments, strain, damping, *viscoelasticity, points)
     return data, condensed_model
 
 
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
-    """Warn of damping that resists rigid motions, which a floating body cannot have.
+    """Warn if a user's damping matrix resists rigid motions, which the damping of a floating body cannot do.
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -271,13 +284,16 @@ def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
         )
 
 
-def _strain(
+def _strain_energy(
     model: NodalModel,
     retained: Condensed,
     interfaces: tuple[MeshInterface, ...],
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
+    """Return the strain energy in the retained coordinates: linear, or with the geometric stiffness that a user
+    gave as a function or as matrices of unit loads.
+    """
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -303,7 +319,9 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Geometric stiffness matrices by the index of their load."""
+    """Return the geometric stiffness matrices that a user gave for unit loads, by the index of the load. Indices
+    count the loads of all interfaces, then the inertial loads.
+    """
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

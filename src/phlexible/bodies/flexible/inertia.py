@@ -20,7 +20,8 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Frame conditions F with F u = 0 for elastic displacements u, shape (r, N).
+    """Return the frame conditions as a matrix F, shape (r, N): elastic displacements u of the N unknowns satisfy F
+    u = 0, which separates them from rigid motions.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -65,7 +66,8 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Mass m, first moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1) of a mesh (2.16).
+    """Return the mass integrals of a mesh with n shapes (2.16): mass [kg], first moments S (3, n + 1) and second
+    moments W (3, 3, n + 1, n + 1). The kinetic energy follows from them.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -82,8 +84,8 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Mass m and moments S, W (as of ``mesh_moments``) of a mass matrix with rotations and modal coordinates
-    (2.17).
+    """Return the mass integrals of a mass matrix with rotations and modal coordinates, for n shapes (2.17): mass
+    [kg], first moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1).
 
     Args:
         mass: shape (N, N).
@@ -123,7 +125,9 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """Mass m and m times the centre of mass; refused unless rigid motions have the momentum of a rigid body."""
+    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a mass matrix. Raise an error
+    unless rigid motions have the momentum of a rigid body.
+    """
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension
@@ -155,8 +159,8 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
-    """Velocities of the displaced body that rotates about an axis: e x (x + u), and e in rotations, shape (N, n +
-    1).
+    """Return the velocities of all N unknowns when the body rotates about a coordinate axis at 1 rad/s, shape (N, n
+    + 1). Column 0 is for the undeformed body, the others for n shapes.
     """
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
@@ -169,11 +173,14 @@ def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
 
 
 def _symmetric(matrix: Array) -> Array:
+    """Return the symmetric part of a square matrix."""
     return np.asarray((matrix + matrix.T) / 2)
 
 
 def _skew_completed(matrix: Array) -> Array:
-    """Skew part of Z, whose column of the undeformed body, which moves nothing, is filled by skew symmetry."""
+    """Return the skew part of a square matrix Z, whose missing first column (the undeformed body) is filled from
+    its first row.
+    """
     result = (matrix - matrix.T) / 2
     result[0], result[:, 0] = matrix[0], -matrix[0]
     result[0, 0] = 0.0
