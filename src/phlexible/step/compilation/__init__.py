@@ -1,1 +1,1 @@
-"""How kernels are compiled, and the notation that they are written in."""
+"""Compilation of the kernels, and the notation that they are written in."""

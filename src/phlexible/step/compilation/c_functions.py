@@ -16,18 +16,19 @@ POINTER, INTEGER, REAL, STATUS = ir.IntType(8).as_pointer(), ir.IntType(64), ir.
 
 
 def declaration(name: str, kinds: Sequence[Any]) -> str:
-    """In C: ``int32_t name(arguments, int64_t *results)``, which is 0 unless it fails.
+    """Return a declaration in C, ``int32_t name(arguments, int64_t *results)``; the function returns 0 unless it
+    fails.
 
     Args:
         name: of the function.
-        kinds: of the arguments, as Numba has them: of an array C gives the address and each length.
+        kinds: types of the arguments in Numba; for an array C passes the address and each length.
     """
     given = ["void *" if kind == POINTER else "double" if kind == REAL else "int64_t" for kind in _in_c(kinds)]
     return f"int32_t {name}({', '.join(given)}, int64_t *);"
 
 
 def write(context: Any, module: Any, name: str, described: Any) -> None:
-    """Write the function of C around one entry point, which Numba describes, into a module."""
+    """Write a C function that calls one entry point, described by Numba, into a module."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(STATUS, [*_in_c(kinds), INTEGER.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -60,7 +61,7 @@ def _in_c(kinds: Sequence[Any]) -> list[Any]:
 
 
 def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
-    """An array as Numba has it, or the number; takes its values from the first ones."""
+    """Return the value of a call's argument, an array or a number, and remove its registers from ``values``."""
     first = values.pop(0)
     if not isinstance(kind, types.Array):
         return first
@@ -68,7 +69,7 @@ def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
 
 
 def array_of(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
-    """A contiguous array as Numba has it, from where it begins and its lengths."""
+    """Write a contiguous array of Numba's kind from its address and lengths."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
     size = INTEGER(as_dtype(kind.dtype).itemsize)
     strides, count = list[Any](), INTEGER(1)

@@ -1,12 +1,12 @@
-"""How kernels are compiled: exact about NaN, free to reorder sums, one module for each program.
+"""Compiler of the kernels: exact about NaN, free to reorder sums, one module for each program.
 
-A kernel function says the types of its arguments and of what it returns, so that nothing is inferred across
-calls: ``compiled`` makes it a rule that writes the function into the module of whatever entry point calls it,
-once. LLVM then sees the whole program a single time, where separately compiled functions would be optimized
-again at each level of calls and turned into machine code that is never run.
+A kernel function declares the types of its arguments and its result, so that nothing is inferred across calls:
+``compiled`` makes it a rule that writes the function into the module of whatever entry point calls it, once. LLVM
+then sees the whole program a single time, where separately compiled functions would be optimized again at each
+level of calls and turned into machine code that is never run.
 
-Families of forces are programs of their own, so that a model compiles what it has: other programs call what one
-exports by addresses that stand in the tables (``step/kernels/programs.py``).
+Families of forces are separate programs, so that a model compiles only what it has: other programs call exported
+functions by addresses in the tables (``step/kernels/programs.py``).
 """
 
 import gc
@@ -69,7 +69,7 @@ _KERNELS = ("step/kernels", "step/compilation", "step/tables")
 
 
 class _Compiler(compiler.CompilerBase):
-    """Numba's passes without those that look for what kernels do not have: closures, functions to inline."""
+    """Numba's pipeline without passes for features that kernels do not have: closures, functions to inline."""
 
     def define_pipelines(self) -> list[Any]:
         usual = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -82,7 +82,14 @@ class _Compiler(compiler.CompilerBase):
 def written_into(
     context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_apart: bool = False
 ) -> Any:
-    """Write a function into the library that is being made; how Numba describes it, and its types."""
+    """Write a function into the library in progress, and return Numba's description of it with its types.
+
+    Args:
+        context: of Numba, with the library.
+        function: to write.
+        parameters, result: types of its arguments and its result.
+        are_apart: arrays that two arguments point to do not overlap.
+    """
     flags = compiler.Flags()
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     flags.no_rewrites, flags.noalias = True, are_apart
@@ -92,11 +99,11 @@ def written_into(
 
 
 class ProgramOfKernels(JITCodeLibrary):
-    """A program that no other one takes functions from.
+    """A library of one program, whose functions are visible to no other library.
 
-    Numba tells functions of one name, such as those that ``rows_times`` makes, apart by a number that each process
-    counts from one. So a program from the cache and one that was just compiled can have a name in common, and the
-    linker would take the function of the first for both.
+    Numba distinguishes functions of one name, such as those that ``rows_times`` makes, by a number that each
+    process counts from one. So a program from the cache and one that was just compiled can have a name in common,
+    and the linker would use the function of the first for both.
     """
 
     own_settings: Mapping[str, str] = {}
@@ -110,13 +117,13 @@ class ProgramOfKernels(JITCodeLibrary):
 
 
 class ProgramInLanes(ProgramOfKernels):
-    """A program for several mechanisms at once."""
+    """A library of a program for several mechanisms at once."""
 
     own_settings = passes.TURN_BY_TURN
 
 
 class ProgramOfStructure(ProgramOfKernels):
-    """A program for one structure of few unknowns: code without loops and calls takes half the time."""
+    """A library of a program for one structure of few unknowns, without loops and calls, which halves the time."""
 
     MOST = 24
     """Unknowns: code of more fills the caches, and takes minutes to compile."""
@@ -124,7 +131,7 @@ class ProgramOfStructure(ProgramOfKernels):
 
 
 def take_for(library: Any, arguments: Sequence[Any]) -> None:
-    """A library becomes a program when the first kernel, with arguments of these types, is written into it."""
+    """Turn a library into a program when the first kernel, with arguments of these types, is written into it."""
     if type(library) is JITCodeLibrary:
         library.__class__ = ProgramOfKernels
     if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
@@ -138,11 +145,11 @@ def take_for(library: Any, arguments: Sequence[Any]) -> None:
 
 
 class Kernel(Written):
-    """A function of kernels, which is written into each program that calls it, once.
+    """A function of the kernels, which is written once into each program that calls it.
 
     Args:
-        function: with types of its arguments and of what it returns.
-        are_apart: rows that one argument points to are not those of another: vector units like to know.
+        function: with types of its arguments and its result.
+        are_apart: rows that two arguments point to do not overlap, which allows vector instructions.
     """
 
     def __init__(self, function: Callable[..., Any], are_apart: bool = False) -> None:
@@ -152,25 +159,28 @@ class Kernel(Written):
         super().__init__(function, *self._forms_of(function), self._call)
 
     def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
-        """Of what it returns and of its arguments, as it says."""
+        """Forms of the result and the arguments, from the annotations of a function."""
         hints = inspect.get_annotations(function, eval_str=True)
         return form_of(hints["return"]), tuple(
             form_of(hints[name]) for name in inspect.signature(function).parameters
         )
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """In the lanes of the widest argument; a ``float``, and rows of numbers, are as wide as they are given."""
+        """Signature in the lanes of the widest argument.
+
+        A ``float``, and rows of numbers, are as wide as the given ones.
+        """
         numbers = numbers_of(given)
         pairs = zip(self.forms, given, strict=True)
         own = (form.at(numbers_of([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
         return signature(self.result.at(numbers), *_as_given(own, given))
 
     def is_in(self, library: Any, sig: Any) -> bool:
-        """Whether the function is written for arguments of these types into a library already."""
+        """Whether the function has been written into a library for arguments of these types."""
         return (id(library), sig.args) in self._written
 
     def written(self, context: Any, sig: Any) -> Any:
-        """How Numba describes the function, for these types, in the library that is being made."""
+        """Numba's description of the function for these types in the library in progress, written there once."""
         library = context.active_code_library
         if not self.is_in(library, sig):
             take_for(library, sig.args)
@@ -186,7 +196,7 @@ class Kernel(Written):
 
 
 class LaneByLane(Kernel):
-    """A function of numbers alone, with branches on them: lanes call it one after the other."""
+    """A function of numbers with branches on them, which lanes call one after the other."""
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         numbers = numbers_of(sig.args)
@@ -208,24 +218,24 @@ class LaneByLane(Kernel):
 
 
 def members_of(kind: Any) -> Sequence[Any]:
-    """Types of what a function returns."""
+    """Types of the members of a result: of a tuple, or of the only value."""
     return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
 
 class Exported(Kernel):
-    """A function of one program that others call too, by its address in the tables.
+    """A function of one program that other programs call by its address in the tables.
 
-    Where the tables have no address, since a model has no use for the program, it does nothing and returns zero.
-    Lanes share all that is a ``float``; a ``Number`` is of each lane, and so are rows.
+    Where the tables have no address, as models without the program, it does nothing and returns zero. Lanes share
+    every ``float``; a ``Number``, and rows, have a value for each lane.
     """
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """The one that callers in other programs know: in the lanes of the tables."""
+        """Signature that callers in other programs use, in the lanes of the tables."""
         found = self.signature_for(numbers_of(given[:1]))
         return signature(found.return_type, *_as_given(found.args, given))
 
     def signature_for(self, numbers: NumberKind) -> Any:
-        """For numbers of this kind."""
+        """Signature for numbers of a kind."""
         own = [form.alone if form is SHARED_NUMBER else form.at(numbers) for form in self.forms]
         return signature(self.result.at(numbers), *own)
 
@@ -253,34 +263,34 @@ class Exported(Kernel):
 
 
 def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
-    """Types of arguments, of which tables keep the structure that is known of them, and rows their lanes."""
+    """Types of arguments, but of tables and rows of numbers the given types, with their structure and lanes."""
     for each, kind in zip(own, given, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
         yield kind if is_kept or isinstance(kind, TablesType) else each
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Make a function, whose arguments and result have types, one that kernels can call."""
+    """Decorate an annotated function so that kernels can call it."""
     return Kernel(function)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
-    """The same for a function of numbers whose branches depend on them: lanes call it one after the other."""
+    """Decorate a function of numbers whose branches depend on them; lanes call it one after the other."""
     return LaneByLane(function)
 
 
 def compiled_apart(function: Callable[..., Any]) -> Any:
-    """The same where rows that one argument points to are not those of another: vector units like to know."""
+    """Decorate a kernel function whose arguments point to rows that do not overlap, for vector instructions."""
     return Kernel(function, are_apart=True)
 
 
 def exported(function: Callable[..., Any]) -> Any:
-    """The same for a function in ``FUNCTIONS``, which its program exports ; the tables come first."""
+    """Decorate a kernel function in ``FUNCTIONS`` that its program exports; its first argument are the tables."""
     return Exported(function)
 
 
 def exporting(kernels: Sequence[Exported]) -> Any:
-    """A function for programs that writes kernels into them, and their addresses into the header of tables."""
+    """Return a function that writes kernels into a program and their addresses into the header of tables."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
@@ -318,7 +328,7 @@ class ForFamilies(Written):
         super().__init__(function, FORMS[None], given, self._calls)
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """As it is called."""
+        """Signature with the argument types of the call."""
         return signature(types.none, *given)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -329,17 +339,17 @@ class ForFamilies(Written):
 
 
 def form_of(hint: Any) -> LaneForm:
-    """What an annotation of a kernel says."""
+    """Form of a value, from an annotation of a kernel."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
     return tuple_form([form_of(each) for each in get_args(hint)])
 
 
 def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
-    """Remove compiled code that was made from other sources; True if there was any.
+    """Remove compiled code of other sources from a cache folder, and return whether there was any.
 
-    Numba looks at the file of the called function only, while the entry points contain the code of whole
-    folders. A stamp beside the cached code holds the digest of all of their files.
+    Numba compares the file of the called function only, while the entry points contain the code of whole folders. A
+    stamp beside the cached code holds the digest of all of their files.
     """
     files = sorted(file for folder in sources for file in folder.rglob("*.py"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -357,7 +367,7 @@ def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
 
 
 def has_signature(entry: Any, *arguments: Any) -> bool:
-    """Whether an entry point is compiled in this process, or read from its cache, for arguments like these."""
+    """Whether an entry point is compiled in this process, or stored in its cache, for arguments like these."""
     sig = tuple(typeof(each) for each in arguments)
     if sig in entry.overloads or not isinstance(entry._cache, KeptCode):
         return sig in entry.overloads
@@ -365,10 +375,11 @@ def has_signature(entry: Any, *arguments: Any) -> bool:
 
 
 def entry_point(function: Any) -> Any:
-    """For the few functions that Python calls: compiled by Numba once, then read from its cache.
+    """Decorate a function that Python calls, so that Numba compiles it once and reads it from its cache later.
 
     Those of the step are called as ``EntryPoint``, which needs no Numba where there is code (``step/programs.py``).
-    Other threads of Python go on while one runs. What it writes is the caller's: two runs have two memories.
+    Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two
+    memories.
 
     Where neither the package nor a folder of the user can be written it is compiled in each process.
     """
@@ -391,7 +402,8 @@ def entry_point(function: Any) -> Any:
 
 
 def entry_point_for(header: type, name: str, function: Any) -> Any:
-    """``entry_point`` of a function whose ``header`` is of a kind of tables, under a name in its module."""
+    """Return a copy of a function as ``entry_point`` whose ``header`` is of another kind, under a name in its
+    module."""
     made = FunctionType(function.__code__, function.__globals__, name)
     made.__qualname__, made.__module__, made.__doc__ = name, function.__globals__["__name__"], function.__doc__
     made.__annotations__ = {**function.__annotations__, "header": header}
@@ -399,7 +411,10 @@ def entry_point_for(header: type, name: str, function: Any) -> Any:
 
 
 def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiling makes many objects that live until its end: looking for garbage among them takes 3 to 15 %."""
+    """Wrap a function so that garbage collection is off while it runs.
+
+    Compilation makes many objects that live until its end: a collection among them takes 3 to 15 % of its time.
+    """
 
     def done(*arguments: Any) -> Any:
         is_on = gc.isenabled()
@@ -415,6 +430,6 @@ def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _discard_once(folder: Path) -> bool:
-    """What is stale in a folder of the cache, when the first entry point with code in it is declared."""
+    """Remove stale code from a cache folder, once in a process; True if there was any."""
     package = Path(__file__).parents[2]
     return discard_stale_cache([package / each for each in _KERNELS], folder)

@@ -1,4 +1,5 @@
-"""Small dense matrices: LU with partial pivoting, products of blocks, inverses of three and six rows."""
+"""Linear algebra of small dense matrices: LU with partial pivoting, products of blocks, inverses of three and six
+rows."""
 
 from typing import Any
 
@@ -29,9 +30,9 @@ POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
 def rows_times(sign: float) -> Any:
-    """The function c += sign sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart.
+    """Return the function c += sign sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart.
 
-    LLVM knows the sign, 1 or -1: it is in no product.
+    LLVM knows the sign, 1 or -1, so that no product contains it.
     """
 
     @compiled_apart
@@ -71,7 +72,8 @@ add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 def subtract_from_four(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
-    """``subtract_rows`` of four rows x that begin ``step`` apart from c0 to c3."""
+    """Subtract x b from four rows c0 .. c3 at once, for four rows x that begin ``step`` apart, as
+    ``subtract_rows``."""
     r = 0
     while r + 3 < rows:
         x00, x01, x02, x03 = x[r], x[r + 1], x[r + 2], x[r + 3]
@@ -102,11 +104,11 @@ def subtract_from_four(
 
 @compiled
 def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
-    """The row from k on of an (n, n) block whose entry in column k is to be divided by; False: none, or not finite.
+    """Find the pivot of column k of an (n, n) block among rows k .. n - 1; False if it is zero or not finite.
 
-    Row k itself where the block might be symmetric and positive, as those of bodies nearly are: entries are then no
-    larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay where they are
-    do so in all lanes.
+    It is row k if the block might be symmetric and positive, as those of bodies nearly are: entries are then no
+    larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay in place do so
+    in all lanes.
     """
     largest, pivot, own = abs(a[k * stride + k]), k, POSITIVE * a[k * stride + k]
     for i in range(k + 1, n):
@@ -120,7 +122,7 @@ def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
 
 @compiled
 def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
-    """Exchange row k and the row that each lane has for its pivot, of ``count`` numbers."""
+    """Exchange row k of ``count`` numbers with the pivot row of each lane."""
     if not any_of(pivot != k):
         return
     if agree(pivot):
@@ -135,7 +137,7 @@ def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
 
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
-    """Exchange row k and that of its pivot; False where there is none."""
+    """Choose a pivot for column k, store it and exchange its row with row k; False where there is none."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
@@ -145,7 +147,8 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """LU of the (n, n) block a in place, its rows ``stride`` apart; False where it is singular or not finite.
+    """Factorize the (n, n) block a into LU in place, its rows ``stride`` apart; False where it is singular or not
+    finite.
 
     On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
     """
@@ -203,7 +206,7 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
 
 @compiled
 def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
-    """``solve`` for one right-hand side."""
+    """Solve with the factors of ``factor`` for one right-hand side b of n numbers, in place."""
     for k in range(n):
         exchange(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
@@ -218,7 +221,10 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
 
 @compiled
 def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
-    """The same without the exchanges. A number waits for the last: in lanes those of four columns do not."""
+    """Substitute forward and backward for one right-hand side in lanes, without row exchanges.
+
+    A number depends on the one before it; updates of four columns at a time do not.
+    """
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         for i in range(begin + 1, end):
@@ -233,7 +239,7 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
 
 @compiled_apart
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
-    """y -= a x for a block of at most four columns, whose rows are ``stride`` apart."""
+    """Compute y -= a x for a block of at most four columns, whose rows are ``stride`` apart."""
     if columns == PANEL:
         x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
         for i in range(rows):
@@ -246,14 +252,14 @@ def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, ro
 
 @compiled
 def scale(x: Reals, count: int, factor: float) -> None:
-    """x *= factor."""
+    """Multiply ``count`` numbers x by a factor in place."""
     for i in range(count):
         x[i] *= factor
 
 
 @compiled_apart
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
-    """c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
+    """Compute c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
     if columns == 1 and stride == 1:
         subtract_image(a, rows, inner, b, c)
         return
@@ -271,7 +277,7 @@ def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c:
 
 @compiled_apart
 def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: int) -> None:
-    """c += a for (rows, columns) blocks whose rows begin ``step`` and ``stride`` apart."""
+    """Compute c += a for (rows, columns) blocks whose rows begin ``step`` and ``stride`` apart."""
     for i in range(rows):
         source, target = a + i * step, c + i * stride
         for j in range(columns):
@@ -280,7 +286,7 @@ def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: in
 
 @compiled_apart
 def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """y -= a x for a (rows, columns) block and vectors."""
+    """Compute y -= a x for a (rows, columns) block and vectors."""
     i = 0
     while are_in_lanes(a) and i + 3 < rows:  # sums wait for their last term: four at a time do not
         a0, t0, t1, t2, t3 = a + i * columns, 0.0, 0.0, 0.0, 0.0
@@ -302,7 +308,7 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 @compiled_apart
 def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """y = a x for a (rows, columns) block of few rows."""
+    """Compute y = a x for a (rows, columns) block of few rows."""
     if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
         a1, a2, t0, t1, t2 = a + columns, a + 2 * columns, 0.0, 0.0, 0.0
         for j in range(columns):
@@ -317,7 +323,7 @@ def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 @compiled_apart
 def product(x: Reals, y: Reals, count: int) -> float:
-    """x . y."""
+    """Return the scalar product of two arrays of ``count`` numbers."""
     total, i = 0.0, 0
     if count > 3 and (are_in_lanes(x) or are_in_lanes(y)):  # of one mechanism LLVM makes several sums of its own
         t1, t2, t3 = 0.0, 0.0, 0.0
@@ -335,21 +341,21 @@ def product(x: Reals, y: Reals, count: int) -> float:
 
 @compiled_apart
 def copy(source: Reals, target: Reals, count: int) -> None:
-    """target = source."""
+    """Copy ``count`` numbers from source to target."""
     for i in range(count):
         target[i] = source[i]
 
 
 @compiled
 def fill(target: Reals, count: int, value: float) -> None:
-    """target = value."""
+    """Set ``count`` numbers of target to a value."""
     for i in range(count):
         target[i] = value
 
 
 @compiled_apart
 def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
-    """target += factor source."""
+    """Add a multiple of a source to a target of ``count`` numbers."""
     for i in range(count):
         target[i] += factor * source[i]
 
@@ -363,7 +369,7 @@ SIX = 6
 
 
 def inversion_of(n: int) -> Any:
-    """The function that inverts a block of n rows, ``stride`` apart, in place; False where it is singular."""
+    """Return a function that inverts a block of n rows, ``stride`` apart, in place; False where it is singular."""
 
     @compiled_apart
     def subtract(x: float, top: Reals, own: Reals) -> None:
@@ -409,7 +415,8 @@ def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
-    """b = a b for the (n, columns) block b, in place; ``copied``: room for 36 numbers."""
+    """Compute b = a b in place for the (n, n) block a and the (n, columns) block b; ``copied``: room for 36
+    numbers."""
     if columns == 1:
         multiply_vector(a, n, stride, b, copied)
         return
@@ -425,7 +432,7 @@ def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Real
 
 @compiled
 def multiply_vector(a: Reals, n: int, stride: int, b: Reals, copied: Reals) -> None:
-    """b = a b for one right-hand side."""
+    """Compute b = a b in place for one column b of n numbers; ``copied``: room for n numbers."""
     copy(b, copied, n)
     if n == SIX:
         for i in range(SIX):

@@ -1,4 +1,4 @@
-"""Compiled code on disk, in files that tell whether they are whole: damaged ones are compiled again."""
+"""Numba's cache with digests, so that damaged files are recognized and compiled again."""
 
 import pickle
 import sys
@@ -13,7 +13,7 @@ from phlexible.step.compilation.objects import read_sealed, write_sealed
 
 
 class KeptCode(FunctionCache):
-    """What Numba keeps of one function; machine code that lost some bytes would end the process.
+    """Numba's cache of one function, which reads no damaged files; damaged machine code would end the process.
 
     Args:
         function: that is compiled.
@@ -25,12 +25,12 @@ class KeptCode(FunctionCache):
         self._cache_file = _SealedFiles(self.cache_path, impl.filename_base, impl.locator.get_source_stamp())
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Whether there is compiled code for arguments of these types."""
+        """Whether the cache contains code for arguments of these types."""
         key = self._index_key(sig, target_context.codegen())
         return key in self._cache_file._load_index()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Compiled code, or None where there is none or its files are damaged, which are then removed."""
+        """Return compiled code, or None if there is none or its files are damaged, which are then removed."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # whatever unpickling damaged bytes raises
@@ -47,7 +47,7 @@ class KeptCode(FunctionCache):
 
 
 class _SealedFiles(IndexDataCacheFile):
-    """Files of machine code that begin with their digest."""
+    """Cache files of machine code that begin with their digest."""
 
     def _save_data(self, name: str, data: Any) -> None:
         write_sealed(Path(self._data_path(name)), {}, dumps(data))

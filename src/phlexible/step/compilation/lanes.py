@@ -22,7 +22,7 @@ from phlexible.step.compilation.number_kinds import BIT, INTEGER, ONE, REAL, Num
 
 
 class NumberType(types.Type):
-    """A number of a kind that is not that of one mechanism."""
+    """Type of a number that is not simply a float of one mechanism."""
 
     element = REAL
     taken: tuple[Any, ...] = types.Float, types.Integer  # what becomes one: the same in all lanes
@@ -32,24 +32,25 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Numbers that lanes share are numbers of each; those that secant numbers are made of do not change."""
+        """Conversion of a shared number into one for each lane, or of a base number into a secant number without
+        change."""
         is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Variables that are one or the other are of each lane."""
+        """Type of a variable that is either this or a shared number."""
         return self if isinstance(other, self.taken) else None
 
 
 class TruthType(NumberType):
-    """A truth of each lane."""
+    """Type of a truth value for each lane."""
 
     element = BIT
     taken = (types.Boolean,)
 
 
 class ChoiceType(NumberType):
-    """An integer of each lane."""
+    """Type of an integer for each lane."""
 
     element = INTEGER
     taken = (types.Integer,)
@@ -64,7 +65,7 @@ class _NumberModel(models.PrimitiveModel):
 
 
 def lanes_of_processor() -> int:
-    """How many numbers a register of this machine holds, as LLVM tells its features."""
+    """Number of floats that a register of this machine holds, by LLVM's list of its features."""
     features = binding.get_host_cpu_features()
     if features.get("avx512f"):
         return 8
@@ -72,7 +73,7 @@ def lanes_of_processor() -> int:
 
 
 def numbers_of(given: Sequence[Any]) -> NumberKind:
-    """The kind of numbers that values of these types are together: one beside ``ONE``, or its secants."""
+    """Common kind of numbers of values of these types: at most one kind other than ``ONE``, or its secants."""
     found = ONE
     for each in given:
         kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
@@ -109,12 +110,12 @@ def _number_of_choice(context: Any, builder: Any, given: Any, wanted: Any, value
 
 @dataclass(frozen=True, eq=False)
 class LaneForm:
-    """What an annotation says of a value, for any kind of numbers.
+    """Form of a value that an annotation declares, for any kind of numbers.
 
     Attributes:
         alone: its type for one mechanism.
         lanes: kind of numbers -> its type; None: it is always that of one mechanism.
-        taken: classes of types that are it, or become it.
+        taken: classes of types that have this form, or convert to it.
         is_discrete: a truth or an integer, which only lanes have several of.
     """
 
@@ -124,7 +125,7 @@ class LaneForm:
     is_discrete: bool = False
 
     def at(self, numbers: NumberKind) -> Any:
-        """The type for numbers of this kind."""
+        """Type of the value for a kind of numbers."""
         is_shared = self.lanes is None or numbers == ONE or (self.is_discrete and not numbers.has_truths)
         return self.alone if is_shared or self.lanes is None else self.lanes(numbers)
 
@@ -137,7 +138,7 @@ CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discre
 
 
 def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
-    """Whether values are of those forms, or become them; a truth is no number, a matrix no vector."""
+    """Whether values have these forms, or convert to them; a truth is no number, a matrix no vector."""
     return len(forms) == len(given) and all(
         isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
         for form, each in zip(forms, given, strict=True)
@@ -147,11 +148,11 @@ def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
 def in_lanes(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Typing and lowering of an operation on values of these forms.
+    """Register typing and code of an operation on values of these forms.
 
     Args:
         operation: of Python.
-        result: of it.
+        result: form of its result.
         forms: of its operands.
         rule: of Numba's context, the builder and the registers.
         has_one: whether it is for values of one mechanism too, which Numba does not know.
@@ -198,7 +199,7 @@ in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.
 
 
 def _greater(sign: str) -> Callable[..., Any]:
-    """As Numba has it for single numbers: of a NaN and a number the first."""
+    """Return a rule for the maximum (">") or minimum ("<"), as Numba defines it: NaN first gives NaN."""
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:

@@ -1,9 +1,9 @@
 """Entry points as modules of LLVM, and as machine code for a processor that need not be this one.
 
-A module holds one entry point with all that it calls, and a function of Python around it: ``PyCFunction`` with
-METH_FASTCALL, of which nothing depends on the version of Python or of NumPy. So an entry point is compiled once, by
-whoever has Numba, and called by whoever has the machine code (``objects.py``). Beside it stands a function of C
-(``c_functions.py``), for code that leaves Python.
+A module holds one entry point with all that it calls, and a Python function around it: ``PyCFunction`` with
+METH_FASTCALL, of which nothing depends on the version of Python or of NumPy. So an entry point is compiled once,
+where Numba is installed, and called wherever the machine code is (``objects.py``). A C function
+(``c_functions.py``) is added for code that runs without Python.
 """
 
 import inspect
@@ -49,11 +49,11 @@ LIBRARY = {"exp", "exp2", "log", "log2", "log10", "pow", "sin", "cos", "memcpy",
 
 @dataclass(frozen=True)
 class _Argument:
-    """An argument of an entry point.
+    """An argument of an entry point, as a type of Numba.
 
     Attributes:
-        type: as Numba has it.
-        any_shape: an array of any number of axes, which the entry point takes as one row of numbers.
+        type: of Numba.
+        any_shape: whether an array may have any number of axes; the entry point reads it as one row of numbers.
     """
 
     type: Any
@@ -75,18 +75,18 @@ def _arguments(function: Callable[..., Any]) -> list[_Argument]:
 
 
 class WrittenLibrary(CPUCodeLibrary):
-    """Takes modules in as they are written; a machine is chosen later."""
+    """A library that collects modules as text; their target machine is chosen later."""
 
     processor = ""
 
     def create_ir_module(self, name: str) -> Any:
-        """For the machine that is chosen."""
+        """Return an empty module for the chosen processor."""
         module = super().create_ir_module(name)
         module.triple = self.processor
         return module
 
     def written(self) -> str:
-        """Text of all modules in one, with what Numba has for operators: powers, ``max``."""
+        """Text of all modules linked into one, with Numba's functions for operators such as powers and ``max``."""
         for library in dict.fromkeys(self._linking_libraries):
             module = library._get_module_for_linking().clone()
             module.triple = self._final_module.triple
@@ -96,7 +96,7 @@ class WrittenLibrary(CPUCodeLibrary):
 
 @without_collection
 def module_text(function: Callable[..., Any], triple: str) -> str:
-    """An entry point with all that it calls, and what calls it, as text of LLVM that nothing has optimized.
+    """Return unoptimized LLVM text of an entry point with all that it calls, and its callers in Python and C.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
@@ -117,27 +117,28 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
 
 
 def bitcode(text: str) -> bytes:
-    """The same as bitcode."""
+    """Convert LLVM text into bitcode."""
     found: bytes = binding.parse_assembly(text).as_bitcode()
     return found
 
 
 def declaration_in_c(function: Callable[..., Any]) -> str:
-    """What C has to know of the function around an entry point."""
+    """Return the declaration in C of the function around an entry point."""
     return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 
 def result_type(hint: Any) -> Any:
-    """As Numba has what an entry point returns."""
+    """Return Numba's type for the annotated result of an entry point."""
     if get_origin(hint) is tuple:
         return types.UniTuple(types.intp, len(get_args(hint)))
     return {None: types.none, int: types.intp, bool: types.boolean}[hint]
 
 
 def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
-    """The module with ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)`` around an entry point.
+    """Write the module with ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)`` around an entry
+    point.
 
-    Other threads of Python go on while it runs. Arguments that do not fit raise a TypeError.
+    Other threads of Python run at the same time. Arguments that do not fit raise a TypeError.
     """
     module = library.create_ir_module(ENTRY)
     entry = ir.Function(module, ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _LONG]), ENTRY)
@@ -174,30 +175,37 @@ def _python_function(context: Any, library: Any, name: str, made: Any, arguments
 
 
 class _Python:
-    """Functions of Python's stable interface, by name."""
+    """Writer of calls to functions of Python's stable interface, by name."""
 
     def __init__(self, builder: Any) -> None:
         self._builder = builder
 
     def call(self, name: str, result: Any, *values: Any, variable: bool = False) -> Any:
-        """What a function returns (None: nothing); ``variable``: how many arguments it takes after the first."""
+        """Write a call and return its result.
+
+        Args:
+            name: of the function.
+            result: type of its result, None: nothing.
+            values: arguments.
+            variable: whether the number of its arguments after the first is variable.
+        """
         kinds = [value.type for value in (values[:1] if variable else values)]
         kind = ir.FunctionType(ir.VoidType() if result is None else result, kinds, var_arg=variable)
         return self._builder.call(cgutils.get_or_insert_function(self._builder.module, kind, name), values)
 
     def text(self, text: str) -> Any:
-        """The address of a text."""
+        """Write a constant text and return its address."""
         letters = cgutils.make_bytearray(text.encode() + b"\0")
         return self._builder.bitcast(cgutils.global_constant(self._builder.module, "text", letters), _POINTER)
 
     def place(self, name: str) -> Any:
-        """The address of something that has a name."""
+        """Return the address of a named object outside of the module."""
         known = self._builder.module.globals.get(name)
         return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
 
 
 def _array(context: Any, builder: Any, python: _Python, given: Any, argument: _Argument, check: Any) -> Any:
-    """An array of NumPy as Numba has it, without a count of references: the caller holds it."""
+    """Read a NumPy array as an array of Numba without a reference count: the caller keeps it alive."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
@@ -231,20 +239,20 @@ def _array(context: Any, builder: Any, python: _Python, given: Any, argument: _A
 
 
 def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
-    """Of a kind of entries in NumPy; where long integers have 32 bits those of 64 are another kind."""
+    """NumPy's number of an entry type, which for 64-bit integers is another one on Windows."""
     if dtype == np.int64:
         return _INT(9 if "windows" in triple else 7)
     return _INT(dtype.num)
 
 
 def _words(argument: _Argument) -> str:
-    """What an array must be, for messages."""
+    """Description of an array argument for messages."""
     dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
     return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
 
 
 def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
-    """A result as an object of Python."""
+    """Write code that returns a result as a Python object."""
     numbers = cgutils.unpack_tuple(builder, found) if isinstance(result, types.BaseTuple) else [found]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:
@@ -257,7 +265,8 @@ def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
 
 
 def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
-    """Machine code of what Python calls in a module, for a processor, and the names of what it calls outside."""
+    """Return machine code of the Python function in a module, and the names of the functions that it calls
+    outside."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())

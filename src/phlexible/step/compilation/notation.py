@@ -50,13 +50,13 @@ FOUR = ir.VectorType(REAL, 4)
 
 
 def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
-    """The numbers of a vector or matrix."""
+    """Extract the numbers of a vector, or of ``size`` numbers of a matrix, in registers."""
     known = getattr(value, "known", None)  # with what is known of their derivatives
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
 def made(builder: Any, numbers: Sequence[Any]) -> Any:
-    """A vector or matrix from its numbers."""
+    """Build a vector or matrix from its numbers."""
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
@@ -66,17 +66,17 @@ def made(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
-    """Sum, difference or product of numbers, by the name of LLVM's instruction."""
+    """Write the sum, difference or product of two numbers, by the name of LLVM's instruction."""
     return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
 def times(builder: Any, a: Any, b: Any) -> Any:
-    """a b."""
+    """Write the product of two numbers."""
     return arithmetic(builder, "fmul", a, b)
 
 
 def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
-    """The sum of products a b."""
+    """Write the sum of products of pairs of numbers."""
     found = None
     for a, b in products:
         product = times(builder, a, b)
@@ -85,12 +85,12 @@ def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def in_one_register(number: Any) -> bool:
-    """Whether registers of four are of use: where numbers are those of one mechanism."""
+    """Whether registers of four numbers can be used, as for numbers of one mechanism."""
     return bool(number.type == REAL)
 
 
 def packed(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Up to four numbers in one register."""
+    """Write up to four numbers into one register."""
     register = ir.Constant(FOUR, ir.Undefined)
     for i, number in enumerate(numbers):
         register = builder.insert_element(register, number, ir.Constant(INDEX, i))
@@ -98,19 +98,19 @@ def packed(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def repeated(builder: Any, number: Any) -> Any:
-    """The same number four times."""
+    """Write one number four times into a register."""
     first = ir.Constant(ir.VectorType(INDEX, 4), [0] * 4)
     return builder.shuffle_vector(packed(builder, [number]), ir.Constant(FOUR, ir.Undefined), first)
 
 
 def rows_of(builder: Any, m: Any) -> list[Any]:
-    """Rows of a matrix, each in one register."""
+    """Extract the rows of a matrix, each into one register."""
     nine = parts(builder, m, 9)
     return [packed(builder, nine[i : i + 3]) for i in (0, 3, 6)]
 
 
 def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
-    """The matrix with rows in registers."""
+    """Build a matrix from rows in registers."""
     return made(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
 
 
@@ -125,7 +125,7 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
 
 
 class VectorType(types.Type):
-    """Three numbers of one kind."""
+    """Type of a vector of three numbers of one kind."""
 
     size = 3
 
@@ -134,22 +134,22 @@ class VectorType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """One that lanes share is one of each."""
+        """Conversion of a vector that lanes share into one for each lane."""
         return Conversion.safe if type(other) is type(self) and other.numbers == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Variables that are one or the other are of each lane."""
+        """Type of a variable that is either this or a shared vector."""
         return self if type(other) is type(self) and other.numbers == ONE else None
 
 
 class MatrixType(VectorType):
-    """Nine numbers, row by row."""
+    """Type of a 3 x 3 matrix, stored row by row."""
 
     size = 9
 
 
 class RowsType(types.Type):
-    """A pointer to rows of numbers, integers, vectors or matrices.
+    """Type of a pointer to rows of numbers, integers, vectors or matrices.
 
     Args:
         kind: of an entry.
@@ -163,12 +163,12 @@ class RowsType(types.Type):
 
 
 class TablesType(types.Type):
-    """A pointer to the counts of a model and the addresses of its tables.
+    """Type of a pointer to the counts of a model and the addresses of its tables.
 
     Args:
         numbers: their kind.
-        structure: digest of the one whose counts and integers are constants; empty: all are read.
-        shared: what lanes share beside integers: nothing, numbers of types of bodies, all that the system writes.
+        structure: digest of the structure whose counts and integers are constants; empty: all are read.
+        shared: what lanes share besides integers: nothing, numbers of types of bodies, all that the system writes.
     """
 
     def __init__(self, numbers: NumberKind = ONE, structure: str = "", shared: str = "") -> None:
@@ -177,38 +177,38 @@ class TablesType(types.Type):
 
 
 class Vector(Any):
-    """Three numbers, in the annotations of kernels."""
+    """Annotation of a vector of three numbers."""
 
 
 class Matrix(Any):
-    """3 x 3 numbers."""
+    """Annotation of a matrix of 3 x 3 numbers."""
 
 
 class Reals(Any):
-    """Rows of numbers; ``rows + k`` starts k rows later."""
+    """Annotation of rows of numbers; ``rows + k`` starts k rows later."""
 
     def __add__(self, rows: int) -> "Reals":  # for type checkers: Numba takes the rule below
         raise NotImplementedError
 
 
 class Integers(Any):
-    """Rows of integers, which lanes share."""
+    """Annotation of rows of integers, which lanes share."""
 
 
 class Choices(Any):
-    """Rows of integers of each lane."""
+    """Annotation of rows of integers, one for each lane."""
 
 
 class Vectors(Any):
-    """Rows of vectors."""
+    """Annotation of rows of vectors."""
 
 
 class Matrices(Any):
-    """Rows of matrices."""
+    """Annotation of rows of matrices."""
 
 
 class Tables(Any):
-    """All tables, by name."""
+    """Annotation of all tables, whose attributes are the tables by name."""
 
 
 if TYPE_CHECKING:
@@ -218,13 +218,16 @@ if TYPE_CHECKING:
 else:
 
     class Number:
-        """A number of each lane; a ``float`` is shared where it is given so, and in exported functions always."""
+        """Annotation of a number for each lane.
+
+        A ``float`` is shared if the given value is, and always in exported functions.
+        """
 
     class Truth:
-        """A truth of each lane; a ``bool`` is shared."""
+        """Annotation of a truth value for each lane; a ``bool`` is shared."""
 
     class Choice:
-        """An integer of each lane; an ``int`` is shared."""
+        """Annotation of an integer for each lane; an ``int`` is shared."""
 
 
 SHARED_NUMBER = LaneForm(types.float64, NUMBER.lanes, NUMBER.taken)
@@ -234,7 +237,7 @@ MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
 
 
 def tuple_form(forms: Sequence[LaneForm]) -> LaneForm:
-    """What several values are together."""
+    """Form of a tuple of values with these forms."""
     return LaneForm(
         types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
     )
@@ -282,7 +285,7 @@ def _vector_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value:
 
 @register_model(RowsType)
 class _RowsModel(models.StructModel):
-    """Address, and in the checked build the number of rows from there on and the number of the table."""
+    """Memory of a pointer to rows; checked builds add the number of rows from there on and that of the table."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         checks = [("length", types.intp), ("table", types.intp)] if CHECKED else []
@@ -328,13 +331,13 @@ for _form in (VECTOR, MATRIX):
 
 
 def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
-    """R x."""
+    """Write the product R x of a matrix and a vector."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
-    """x R, which is R^T x."""
+    """Write the product x R = R^T x of a vector and a matrix."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
@@ -380,9 +383,9 @@ class Written:
 
     Args:
         function: of the builder and the values of the arguments, for the name and the docstring.
-        result: form of what it returns.
+        result: form of its result.
         forms: of its arguments.
-        lower: of Numba's context, the builder, signature and values, as ``lower_builtin`` has it.
+        lower: of Numba's context, the builder, signature and values, as ``lower_builtin`` takes it.
     """
 
     def __init__(
@@ -403,7 +406,7 @@ class Written:
         lower_builtin(self, types.VarArg(types.Any))(lower)
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """Types of what it returns and of its arguments, where these are given: in the lanes of the widest."""
+        """Signature for arguments of these types, in the lanes of the widest."""
         numbers = numbers_of(given)
         return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
 
@@ -412,7 +415,7 @@ class Written:
 
 
 def written(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
-    """Make a function of the builder and of values one that kernels can call."""
+    """Return a decorator that makes a function of the builder and of values callable in kernels."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
         return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))
@@ -421,13 +424,13 @@ def written(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]]
 
 
 class Chosen(Written):
-    """``where(truth, a, b)``: in each lane a where it is true, b where not; both are computed."""
+    """The function ``where(truth, a, b)``, for values of any form."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
 
     def signature_of(self, given: Sequence[Any]) -> Any:
-        """Of whatever form a and b are."""
+        """Signature for values a and b of any one form, or None."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if are((TRUTH, form, form), given):
                 kind = form.at(numbers_of(given))
@@ -445,18 +448,18 @@ class Chosen(Written):
 
 @Chosen
 def where(truth: Any, a: Any, b: Any) -> Any:
-    """In each lane a where it is true, b where not; both are computed."""
+    """Select in each lane a if the truth holds, else b; both are computed."""
 
 
 @written(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Whether it is true in any lane."""
+    """Whether a truth holds in any lane."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @written(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Whether it is true in all lanes."""
+    """Whether a truth holds in all lanes."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))
@@ -464,7 +467,7 @@ def all_of(builder: Any, truth: Any) -> Any:
 
 @written(TRUTH, NUMBER)
 def is_something(builder: Any, x: Any) -> Any:
-    """Whether a number is not zero, or has a derivative: products with other numbers may be left out."""
+    """Whether a number is not zero, or has a derivative, so that products with it may not be left out."""
     return kind_of(x.type).is_something(builder, x)
 
 
@@ -475,7 +478,7 @@ def has_derivatives(builder: Any, x: Any) -> Any:
 
 
 def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Make a function of the builder and of values one that kernels can call, whose result is of another kind.
+    """Return a decorator as ``written`` for functions whose result has another kind of numbers.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.
@@ -495,13 +498,13 @@ def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneF
 
 @converted(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
-    """A dual number without its derivatives; numbers of other kinds as they are."""
+    """Return a dual number without its derivatives, and numbers of other kinds unchanged."""
     return kind_of(x.type).value(builder, x)
 
 
 @converted(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Secant numbers with these values at the start and changes in the step, of which others are functions."""
+    """Return independent secant numbers with values w at the start and changes dw in the step."""
     numbers = list(zip(parts(builder, w), parts(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -513,20 +516,20 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @converted(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Value of a secant number at the start, its change, and the weights of the three numbers."""
+    """Return the value of a secant number at the start, its change, and the weights of the three numbers."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return made(builder, [*five[:2], made(builder, five[2:])])
 
 
 @written(NUMBER, NUMBER, NUMBER, NUMBER)
 def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-    """The value, which has this derivative to x too: for functions whose derivative is not that of their code."""
+    """Add a derivative to x to a value, for functions whose derivative is not that of their code."""
     return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
 
 @written(FORMS[bool], CHOICE)
 def agree(builder: Any, choice: Any) -> Any:
-    """Whether all lanes have the same."""
+    """Whether an integer is the same in all lanes."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
     first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
@@ -535,44 +538,44 @@ def agree(builder: Any, choice: Any) -> Any:
 
 @written(FORMS[int], CHOICE)
 def lanes_of(builder: Any, choice: Any) -> Any:
-    """How many lanes there are."""
+    """Return the number of lanes."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
 @written(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
-    """Whether rows are of several mechanisms at once."""
+    """Whether rows hold numbers of several mechanisms at once."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @written(FORMS[int], CHOICE, FORMS[int])
 def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
-    """The integer of one lane."""
+    """Return the integer of one lane."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
 @written(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """The vector (x, y, z)."""
+    """Return the vector (x, y, z)."""
     return made(builder, [x, y, z])
 
 
 @written(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """The matrix with rows x, y, z."""
+    """Return the matrix with rows x, y, z."""
     return made(builder, [number for row in (x, y, z) for number in parts(builder, row)])
 
 
 @written(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
-    """Row i of a matrix."""
+    """Return row i of a matrix as a vector."""
     rows = parts(builder, m, 9)
     return made(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
 @written(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
-    """Component of a vector along axis 0, 1 or 2."""
+    """Return the component of a vector along axis 0, 1 or 2."""
     return _chosen(builder, axis, parts(builder, v))
 
 
@@ -586,7 +589,7 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
 
 @written(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
-    """a x b."""
+    """Return the cross product a x b of two vectors."""
     x, y = parts(builder, a), parts(builder, b)
     return made(
         builder,
@@ -599,19 +602,19 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 
 @written(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
-    """a . b."""
+    """Return the scalar product a . b of two vectors."""
     return total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
 
 
 @written(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
-    """R^T."""
+    """Return the transpose of a matrix."""
     rows = parts(builder, m, 9)
     return made(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
-    """Rows from there on, in the checked build with how many they are, and the number of the table."""
+    """Build a pointer to rows; checked builds add their number and that of the table."""
     members = [address, length, table] if CHECKED else [address]
     result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
     for i, member in enumerate(members):
@@ -621,7 +624,7 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """The tables whose counts and addresses an array of integers holds; it must outlive them."""
+    """Return the tables whose counts and addresses an array of integers holds; the array must outlive them."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -630,7 +633,7 @@ def tables_at(typing: Any, header: Any) -> Any:
 
 
 def tables_of_header(header: Any) -> TablesType:
-    """What the name of the field of a header says (``LaneMemory``): their kind, what they share, a structure."""
+    """Return the type of tables that the name of a header's field describes (``LaneMemory``)."""
     if not isinstance(header.dtype, types.Record):
         return TablesType()
     kind, *words = str(next(iter(header.dtype.fields))).split()
@@ -639,26 +642,29 @@ def tables_of_header(header: Any) -> TablesType:
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
-    """Where the numbers of a header begin."""
+    """Return the address of the numbers of a header."""
     data = cgutils.create_struct_proxy(header)(context, builder, value).data
     return builder.bitcast(data, INTEGER.as_pointer())
 
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """The numbers of a contiguous array of floats; it must outlive them."""
+    """Return rows at the numbers of a contiguous array of floats; the array must outlive them."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """The same of the kind of the tables: in lanes entry k of lane l is number k w + l of the array."""
+    """Return rows at a contiguous array, of the kind of the tables; the array must outlive them.
+
+    In lanes entry k of lane l is number k w + l of the array.
+    """
     return ROWS_OF_REALS.at(tables.numbers)(tables, array), _rows_at(1)
 
 
 @intrinsic
 def single_numbers(typing: Any, rows: Any) -> Any:
-    """Numbers of rows one by one, also of vectors and matrices; entry k of lane l of w is number k w + l."""
+    """Return rows of the single numbers of rows, vectors or matrices; entry k of lane l of w is number k w + l."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
@@ -669,7 +675,8 @@ def single_numbers(typing: Any, rows: Any) -> Any:
 
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
-    """Tables of the equal bodies of a mechanism in lanes, whose header is at that address (``Memory``)."""
+    """Return the tables, in lanes, of the equal bodies of a mechanism, whose header has this address
+    (``Memory``)."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], INTEGER.as_pointer())
@@ -693,7 +700,7 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """A number of the requests of all lanes, which are records of one array, by its name."""
+    """Return a field, by name, of the request records of all lanes."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
@@ -736,16 +743,17 @@ class _TableNames(AttributeTemplate):
 
 
 def _offsets_of(name: str) -> tuple[str, str]:
-    """The table that a name stands for; of ``t.parts_end`` and ``t.parts_count`` the offsets, and that word."""
+    """Split the name of a table: ``t.parts_end`` and ``t.parts_count`` stand for offsets and that word."""
     parts, _, word = name.rpartition("_")
     is_of_offsets = name not in PLACES and word in ("end", "count")
     return (f"{parts}_begin", word) if is_of_offsets else (name, "")
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one all.
+    """Kind of numbers of a table: what lanes share is ``ONE``.
 
-    Dual numbers have no derivatives to the numbers of the model.
+    Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one mechanism
+    share all. Dual numbers have no derivatives to the numbers of the model.
     """
     is_of_types = tables.shared == SAME_TYPES and table.size in OF_TYPES
     is_shared = is_of_types or table.kind is Kind.INTEGER or isinstance(tables.numbers, Dual)
@@ -754,7 +762,7 @@ def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
-    """A number of the header; it never changes, so that LLVM may keep it."""
+    """Read a number of the header; it never changes, so that LLVM may keep it in a register."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number
@@ -784,7 +792,7 @@ def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str
 
 
 def _constants(builder: Any, name: str, integers: Any) -> Any:
-    """The address of integers that the program holds itself."""
+    """Return the address of integers that the program contains as constants."""
     known = builder.module.globals.get(f"constant {name}")
     if known is None:
         kind = ir.ArrayType(INTEGER, max(1, len(integers)))
@@ -821,7 +829,7 @@ class _RowsShift(_RowsTyping):
 
 
 def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
-    """Addresses of the numbers of entry k."""
+    """Return the addresses of the numbers of entry k."""
     if CHECKED:
         length, table = builder.extract_value(rows, 1), builder.extract_value(rows, 2)
         is_beyond = builder.icmp_unsigned(">=", k, length)
@@ -865,7 +873,7 @@ def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 def _shifted(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
-    """Rows from so many later on."""
+    """Return the rows that begin ``shift`` entries later."""
     count = NUMBERS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)

@@ -31,7 +31,7 @@ ALIGNED = 8  # bytes: arrays that are given in lanes begin where numbers do
 
 @dataclass(frozen=True)
 class NumberKind:
-    """Rules for numbers of one mechanism.
+    """Rules in LLVM's terms for numbers of one mechanism.
 
     Attributes:
         has_truths: a comparison gives a truth for each lane, on which no branch is possible.
@@ -42,57 +42,57 @@ class NumberKind:
 
     @property
     def size(self) -> int:
-        """Floats of one number in memory."""
+        """Number of floats that one number takes in memory."""
         return 1
 
     def register(self, element: Any) -> Any:
-        """Type of LLVM that holds numbers, truths or integers."""
+        """Type of LLVM that holds numbers, truths or integers, by the type of one."""
         return element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """The number that has this value everywhere."""
+        """Write a number that has this value in all lanes and no derivative."""
         return value
 
     def value(self, builder: Any, x: Any) -> Any:
-        """What comparisons read of a number."""
+        """Write the value of a number, which comparisons read."""
         return x
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Sum, difference, product or quotient, by the name of LLVM's instruction."""
+        """Write a sum, difference, product or quotient, by the name of LLVM's instruction."""
         return getattr(builder, name)(a, b, flags=FLAGS)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """-x."""
+        """Write the negative of a number."""
         return builder.fneg(x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """a where it is true, b where not."""
+        """Write the choice of a where the truth holds, else of b."""
         return builder.select(truth, a, b)
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """The larger of two numbers by the sign ">", the smaller by "<"; of a NaN and a number the first."""
+        """Write the larger of two numbers for the sign ">", the smaller for "<"; NaN first gives NaN."""
         truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
         return self.selection(builder, truth, b, a)
 
     def is_something(self, builder: Any, x: Any) -> Any:
-        """Whether a number is not zero or has a derivative."""
+        """Write whether a number is not zero or has a derivative."""
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """The value, which has this derivative to x too."""
+        """Write a value to which a derivative to x is added, for kinds that have derivatives."""
         return value
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """A function of the library."""
+        """Write a call of a mathematical function."""
         kinds = (types.float64,) * (len(values) + 1)
         return context.get_function(function, signature(*kinds))(builder, values)
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """The largest integer that is not greater; in lanes as a number."""
+        """Write the largest integer that is not greater; in lanes it is a number."""
         return builder.fptosi(call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
 
     def load(self, builder: Any, address: Any) -> Any:
-        """The number at an address."""
+        """Read the number at an address."""
         return builder.load(address, align=ALIGNED)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
@@ -116,25 +116,25 @@ class Lanes(NumberKind):
 
     @property
     def size(self) -> int:
-        """One float a lane."""
+        """Number of floats of one number in memory, one for each lane."""
         return self.count
 
     def register(self, element: Any) -> Any:
-        """A vector."""
+        """Vector type of LLVM with an element for each lane."""
         return ir.VectorType(element, self.count)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """The value in each lane."""
+        """Write a value into each lane."""
         register = ir.Constant(self.register(value.type), ir.Undefined)
         first = builder.insert_element(register, value, INDEX(0))
         return builder.shuffle_vector(first, register, ir.Constant(self.register(INDEX), [0] * self.count))
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """A number of each lane."""
+        """Write the largest integer that is not greater, as a number for each lane."""
         return call(builder, f"llvm.floor.v{self.count}f64", x)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """An instruction for all lanes, or the function of single numbers lane by lane."""
+        """Write an instruction for all lanes, or calls of the function for one lane after the other."""
         if function in OF_PROCESSOR:
             return of_processor(builder, function, values[0], f"v{self.count}f64")
         found = ir.Constant(self.register(REAL), ir.Undefined)
@@ -159,11 +159,11 @@ class Dual(NumberKind):
 
     @property
     def size(self) -> int:
-        """Derivatives begin where registers do."""
+        """Number of floats of one number in memory; derivatives begin where registers do."""
         return 2 * self.directions
 
     def register(self, element: Any) -> Any:
-        """The value beside a vector of derivatives; truths and integers are of the value."""
+        """Type with the value and a vector of derivatives; truths and integers are those of the value."""
         return ir.LiteralStructType([REAL, self._derivatives]) if element == REAL else element
 
     @property
@@ -171,26 +171,26 @@ class Dual(NumberKind):
         return ir.VectorType(REAL, self.directions)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """A number without derivatives."""
+        """Write a number without derivatives."""
         return self.pair(builder, value, None)
 
     def pair(self, builder: Any, value: Any, derivative: Any) -> Any:
-        """The dual number with these parts."""
+        """Build a dual number from value and derivative; None: no derivative."""
         found = builder.insert_value(ir.Constant(self.register(REAL), ir.Undefined), value, 0)
         found = builder.insert_value(found, self._filled(derivative), 1)
         found.known = value, derivative
         return found
 
     def parts(self, builder: Any, x: Any) -> Sequence[Any]:
-        """Value and derivative of a number; None: it has none."""
+        """Value and derivative of a number; None: it has no derivative."""
         return getattr(x, "known", None) or tuple(builder.extract_value(x, i) for i in range(2))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """The value alone."""
+        """Write the value of a dual number without its derivatives."""
         return self.parts(builder, x)[0]
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """By the rules of products and quotients."""
+        """Write an operation on the values with the rules of differentiation."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = getattr(builder, name)(x, y, flags=FLAGS)
         if name == "fmul":
@@ -204,12 +204,12 @@ class Dual(NumberKind):
         return self.pair(builder, value, derivative)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """-x."""
+        """Write the negative of value and derivative."""
         value, derivative = self.parts(builder, x)
         return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """a or b with its derivative."""
+        """Write the choice of a or b, with its derivative."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         derivative = None
         if dx is not None or dy is not None:
@@ -217,7 +217,10 @@ class Dual(NumberKind):
         return self.pair(builder, builder.select(truth, x, y), derivative)
 
     def is_something(self, builder: Any, x: Any) -> Any:
-        """Whether value or derivative is not zero: a product that is left out leaves its derivative out too."""
+        """Write whether the value or any derivative is not zero.
+
+        A product that is left out loses its derivative too.
+        """
         value, derivative = self.parts(builder, x)
         found = ONE.is_something(builder, value)
         if derivative is None:
@@ -225,12 +228,12 @@ class Dual(NumberKind):
         return builder.or_(found, is_any(builder, ONE.is_something(builder, derivative)))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """Adds the product of the derivative and that of x."""
+        """Write the value with the product of ``derivative`` and the derivative of x added to its own."""
         (own, before), (factor, _), (_, dx) = (self.parts(builder, each) for each in (value, derivative, x))
         return self.pair(builder, own, self._sum(builder, before, self._scaled(builder, dx, factor)))
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """The function of the values, and its derivatives."""
+        """Write a function of the values, with its derivatives by the chain rule."""
         given = [self.parts(builder, each) for each in values]
 
         def of(own: Any, *numbers: Any) -> Any:
@@ -247,12 +250,12 @@ class Dual(NumberKind):
         return self.pair(builder, value, self._sum(builder, *terms))
 
     def load(self, builder: Any, address: Any) -> Any:
-        """Both parts."""
+        """Read value and derivatives at an address."""
         own = (builder.load(each, align=ALIGNED) for each in self._addresses(builder, address))
         return self.pair(builder, *own)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Both parts."""
+        """Write value and derivatives to an address."""
         value, derivative = self.parts(builder, number)
         for part, own in zip((value, self._filled(derivative)), self._addresses(builder, address), strict=True):
             builder.store(part, own, align=ALIGNED)
@@ -284,9 +287,9 @@ class Dual(NumberKind):
 class Secant(NumberKind):
     """Rules for functions of three numbers w with their changes in a step.
 
-    A number is its value at the start and four moves: its change, and the weights c of a discrete gradient, with
-    c . delta(w) the change, without cancellation. A move that is zero whatever the numbers are is None while code
-    is written. Where w does not change the weights are the gradient. A branch on the value has no secant where the
+    A number is its value at the start and four moves: its change, and the weights c of a discrete gradient, with c
+    . delta(w) the change, without cancellation. A move that is zero whatever the numbers are is None while code is
+    written. Where w does not change the weights are the gradient. A branch on the value has no secant where the
     ends of the step are on two sides of it: ``max``, ``min`` and ``abs`` have one.
 
     Attributes:
@@ -296,16 +299,16 @@ class Secant(NumberKind):
     base: NumberKind = ONE
 
     def register(self, element: Any) -> Any:
-        """The value beside the moves; truths and integers are of the value."""
+        """Type with the value and the moves; truths and integers are those of the value."""
         return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """A number that does not change."""
+        """Write a number that does not change in the step."""
         value = self.base.constant(builder, value) if value.type == REAL else value
         return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
 
     def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
-        """The secant number with these parts."""
+        """Build a secant number from its value and its moves; None: a move that is zero."""
         found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
         for i, part in enumerate((value, *moves)):
             found = builder.insert_value(found, zero if part is None else part, i)
@@ -313,16 +316,16 @@ class Secant(NumberKind):
         return found
 
     def parts(self, builder: Any, x: Any) -> Any:
-        """Value and moves of a number."""
+        """Value and moves of a secant number."""
         five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
         return getattr(x, "known", None) or (next(five), tuple(five))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """The value at the start."""
+        """Write the value at the start of the step."""
         return self.base.value(builder, self.parts(builder, x)[0])
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """By means: d(x y) = y_m dx + x_m dy, d(x / y) = (y_m dx - x_m dy) / (y_0 y_1)."""
+        """Write an operation by means: d(x y) = y_m dx + x_m dy, d(x / y) = (y_m dx - x_m dy) / (y_0 y_1)."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):
@@ -334,15 +337,15 @@ class Secant(NumberKind):
         return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """-x."""
+        """Write the negative of a secant number."""
         return self.arithmetic(builder, "fsub", self.constant(builder, REAL(0.0)), x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """No choice has a secant."""
+        """Raise NotImplementedError, since a choice has no secant."""
         raise NotImplementedError("a choice between secant numbers: take max, min or abs")
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """(a + b + |a - b|) / 2, with the value of one of both."""
+        """Write the larger or smaller number as (a + b +- |a - b|) / 2, with the value of one of both."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         size = self.function(context, builder, abs, self.arithmetic(builder, "fsub", a, b))
         twice = self._sums(builder, False, dx, dy)
@@ -351,7 +354,8 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """A root or a size: the change of their squares over the sum of both ends."""
+        """Write a square root or an absolute value, whose change is that of their squares over the sum of both
+        ends."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -364,7 +368,7 @@ class Secant(NumberKind):
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
     def _between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
-        """The value after a share of the step."""
+        """Write the value after a share of the step."""
         if moves[0] is None:
             return value
         change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))
@@ -374,7 +378,7 @@ class Secant(NumberKind):
         return [None if p is None else self.base.arithmetic(builder, "fmul", p, factor) for p in moves]
 
     def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
-        """Sums of moves, or their differences."""
+        """Write sums of moves, or their differences if ``is_less``."""
         if is_less:
             second = [None if q is None else self.base.negative(builder, q) for q in second]
         add = partial(self.base.arithmetic, builder, "fadd")
@@ -388,7 +392,7 @@ LEAST_SUM = 1e-300
 
 
 def kind_of_word(word: str) -> NumberKind:
-    """The kind that a word in the name of a header stands for."""
+    """Return the kind of numbers that a word in the name of a header's field stands for."""
     if word.startswith(DUAL):
         return Dual(int(word.removeprefix(DUAL)))
     lanes = int(word.removeprefix(LANES))
@@ -396,7 +400,7 @@ def kind_of_word(word: str) -> NumberKind:
 
 
 def kind_of(register: Any) -> NumberKind:
-    """The kind of numbers in registers of this type, which also may hold truths or integers."""
+    """Return the kind of numbers in registers of this type, which may also hold truths or integers."""
     if isinstance(register, ir.VectorType):
         return Lanes(register.count)
     if not isinstance(register, ir.LiteralStructType):
@@ -406,7 +410,7 @@ def kind_of(register: Any) -> NumberKind:
 
 
 def is_any(builder: Any, truth: Any) -> Any:
-    """Whether it is true in any lane."""
+    """Write whether a truth holds in any lane."""
     bits = builder.bitcast(truth, ir.IntType(truth.type.count))
     return builder.icmp_signed("!=", bits, bits.type(0))
 
@@ -416,12 +420,12 @@ OF_PROCESSOR = {abs: "fabs", math.sqrt: "sqrt"}
 
 
 def of_processor(builder: Any, function: Any, x: Any, word: str) -> Any:
-    """An instruction for numbers of the type that a word of LLVM stands for."""
+    """Write an instruction, a square root or an absolute value, for numbers of the type that ``word`` names."""
     return call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
 
 
 def call(builder: Any, name: str, x: Any) -> Any:
-    """A function of LLVM that has numbers of one type."""
+    """Write a call of a function of LLVM whose argument and result have one type."""
     return builder.call(
         cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type]), name), [x]
     )
@@ -431,7 +435,7 @@ def call(builder: Any, name: str, x: Any) -> Any:
 
 
 def _quotient(builder: Any, a: Any, b: Any) -> Any:
-    """a / b, zero where b is: there a root has no derivative."""
+    """Write a / b, or zero where b is zero, where a root has no derivative."""
     is_zero = builder.fcmp_ordered("==", b, REAL(0.0))
     return builder.select(is_zero, REAL(0.0), builder.fdiv(a, builder.select(is_zero, REAL(1.0), b), flags=FLAGS))
 

@@ -1,8 +1,8 @@
-"""Machine code of entry points in files, found and called without a compiler.
+"""Machine code of entry points in files, loaded and called without a compiler.
 
-A file holds one entry point for one processor: digest of the sources, what it needs, an object of LLVM. It was made
-for a release, or by the first run on this machine, and is used where everything fits; else it is compiled
-(``modules.py``), which is the only time that Numba is imported.
+A file holds one entry point for one processor: digest of the sources, required features, an object file of LLVM. It
+was made for a release, or by the first run on this machine, and is used if everything fits; otherwise the entry
+point is compiled (``modules.py``), which is the only time that Numba is imported.
 """
 
 import ctypes
@@ -74,7 +74,7 @@ class CodeTarget:
     Attributes:
         triple: processor and system in LLVM's words.
         cpu: kind of processor, as LLVM calls it.
-        features: what it has and has not beside that, in LLVM's words.
+        features: additional and missing features, in LLVM's words.
         needs: features of the processor, without which the code does not run.
     """
 
@@ -84,7 +84,7 @@ class CodeTarget:
     needs: tuple[str, ...] = ()
 
     def machine(self, level: int) -> Any:
-        """LLVM's machine for code that is loaded wherever there is memory: addresses have 64 bits."""
+        """Return LLVM's target machine for code that is loaded anywhere in memory: addresses have 64 bits."""
         reloc = "static" if self.triple.startswith("x86_64") else "default"
         own = self.triple.removesuffix("-elf") if os.name == "nt" else self.triple  # llvmlite puts it on there
         return binding.Target.from_triple(own).create_target_machine(
@@ -102,17 +102,17 @@ SHIPPED = {
 
 
 def c_name(name: str) -> str:
-    """Of an entry point in C."""
+    """Return the name of an entry point in C."""
     return C_PREFIX + name
 
 
 def this_system() -> str:
-    """System and processor, as in ``SHIPPED``."""
+    """Return system and processor, as in the keys of ``SHIPPED``."""
     return f"{platform.system()}-{platform.machine()}".lower()
 
 
 def this_target() -> CodeTarget:
-    """This machine, or what the environment asks for in its place."""
+    """Return the target of this machine, or that which the environment requests instead."""
     prepare()
     cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     usual = "" if cpu == "generic" else binding.get_host_cpu_features().flatten()
@@ -121,13 +121,13 @@ def this_target() -> CodeTarget:
 
 
 def settings() -> str:
-    """What the environment asks of compiled code; empty: nothing."""
+    """Environment variables that change compiled code, as text; empty if there are none."""
     names = [f"NUMBA_{name}" for name in SETTINGS]
     return " ".join(f"{name}={os.environ[name]}" for name in names if os.environ.get(name))
 
 
 def can_be_called() -> bool:
-    """Whether this Python and this NumPy have objects as the machine code reads them."""
+    """Whether this Python and this NumPy have objects in the memory layout that the machine code reads."""
     array = np.zeros((2, 3))
     place = id(array)
 
@@ -149,7 +149,7 @@ def can_be_called() -> bool:
 
 @cache
 def sources_digest() -> str:
-    """Of all that goes into machine code: code of other sources is never used."""
+    """Digest of all source files that machine code depends on; code of other sources is never used."""
     folder = Path(__file__).parents[1]
     files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
     found = hashlib.sha256()
@@ -164,8 +164,8 @@ class ObjectFile:
     """Machine code of one entry point, as it is stored.
 
     Attributes:
-        sources: ``sources_digest`` of those that it was made from.
-        needs: features of the processor.
+        sources: ``sources_digest`` of the sources that it was made from.
+        needs: required features of the processor.
         calls: names of functions of the system.
         code: an object file of LLVM.
     """
@@ -176,12 +176,12 @@ class ObjectFile:
     code: bytes
 
     def write(self, file: Path) -> None:
-        """Write it; another process finds it as a whole, or not at all."""
+        """Write this code to a file; other processes see the complete file or none."""
         write_sealed(file, {"sources": self.sources, "needs": self.needs, "calls": self.calls}, self.code)
 
     @staticmethod
     def read(file: Path) -> "ObjectFile":
-        """What was written.
+        """Read machine code from a file.
 
         Raises:
             ValueError: the file has other bytes than were written.
@@ -191,7 +191,7 @@ class ObjectFile:
         return ObjectFile(description["sources"], needs, calls, code)
 
     def fits(self) -> bool:
-        """Whether it was made from these sources and this machine has what it needs."""
+        """Whether the code was made from these sources, and this machine has the features that it needs."""
         if self.sources != sources_digest():
             return False
         prepare()
@@ -203,12 +203,12 @@ class ObjectFile:
 
 @dataclass(frozen=True)
 class ModuleFile:
-    """The module of one entry point as it is stored, for code that leaves Python.
+    """LLVM module of one entry point as it is stored, for code that runs without Python.
 
     Attributes:
-        sources: ``sources_digest`` of those that it was made from.
+        sources: ``sources_digest`` of the sources that it was made from.
         declaration: of its function of C.
-        bitcode: of LLVM, which nothing has optimized.
+        bitcode: of LLVM, unoptimized.
     """
 
     sources: str
@@ -216,13 +216,13 @@ class ModuleFile:
     bitcode: bytes
 
     def write(self, file: Path) -> None:
-        """Write it; another process finds it as a whole, or not at all."""
+        """Write this module to a file; other processes see the complete file or none."""
         known = {"sources": self.sources, "declaration": self.declaration}
         write_sealed(file, known, zlib.compress(self.bitcode))
 
     @staticmethod
     def read(file: Path) -> "ModuleFile":
-        """What was written.
+        """Read a module from a file.
 
         Raises:
             ValueError: the file has other bytes than were written.
@@ -231,12 +231,12 @@ class ModuleFile:
         return ModuleFile(known["sources"], known["declaration"], zlib.decompress(packed))
 
     def fits(self) -> bool:
-        """Whether it was made from these sources."""
+        """Whether the module was made from these sources."""
         return self.sources == sources_digest()
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
-    """A file that begins with its digest; another process finds it as a whole, or not at all."""
+    """Write a file that begins with its digest; other processes see the complete file or none."""
     words = json.dumps(description).encode()
     whole = struct.pack("<q", len(words)) + words + content
     aside = file.with_suffix(f"{file.suffix}.{os.getpid()}")
@@ -245,7 +245,7 @@ def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> Non
 
 
 def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
-    """Description and content of such a file.
+    """Read description and content of a file that ``write_sealed`` wrote.
 
     Raises:
         ValueError: the file has other bytes than were written.
@@ -260,7 +260,7 @@ def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
 
 @cache
 def prepare() -> None:
-    """Make LLVM know this processor, and what entry points call of Python."""
+    """Make this processor, and the functions of Python that entry points call, known to LLVM."""
     try:
         binding.initialize()  # of llvmlite before 0.45; newer ones raise, and do without
     except RuntimeError:
@@ -280,7 +280,7 @@ def _engine() -> Any:
 
 
 class _Method(ctypes.Structure):
-    """``PyMethodDef``."""
+    """Python's structure ``PyMethodDef`` in C."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -294,14 +294,14 @@ METH_FASTCALL = 0x80
 
 
 class Loaded:
-    """Machine code in memory, as long as this object lives.
+    """Machine code in memory, valid as long as this object lives.
 
     Args:
         name: of the entry point.
         code: an object file of LLVM.
 
     Attributes:
-        function: calls it, with as many arguments as it takes.
+        function: calls the code, with as many arguments as it takes.
     """
 
     def __init__(self, name: str, code: bytes) -> None:

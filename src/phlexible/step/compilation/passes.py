@@ -1,4 +1,4 @@
-"""The passes of LLVM that make modules of kernels fast, with Numba's settings and without Numba."""
+"""Passes of LLVM that optimize modules of kernels, with Numba's settings and without Numba."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 @contextmanager
 def settings(own: Mapping[str, str]) -> Iterator[None]:
-    """Meanwhile some are others than usual: ``WRITTEN_OUT`` or ``TURN_BY_TURN``."""
+    """Context in which some settings of LLVM differ from ``USUAL``: ``WRITTEN_OUT`` or ``TURN_BY_TURN``."""
     with _one_at_a_time:
         try:
             _set(own)
@@ -36,18 +36,18 @@ def _set(values: Mapping[str, str]) -> None:
 
 
 def level() -> int:
-    """Of optimization, as the environment asks Numba for it."""
+    """Level of optimization that the environment requests of Numba, 3 by default."""
     asked = os.environ.get("NUMBA_OPT", "3")
     return 3 if asked == "max" else int(asked)
 
 
 def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
-    """Functions are put into their callers first, then everything is optimized, as Numba does it.
+    """Optimize a module in place, as Numba does: functions are inlined first.
 
     Args:
         module: of LLVM, which is changed.
         machine: of LLVM, whose processor the passes are for.
-        keeps_loops: they are not written out several times, which makes code shorter and other digits.
+        keeps_loops: loops are not unrolled or interleaved, which makes code shorter and changes digits.
     """
     with _one_at_a_time:
         _optimize(module, machine, keeps_loops)
@@ -65,14 +65,14 @@ def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
 
 
 def hide(module: Any, kept: set[str]) -> None:
-    """All but some functions are of this module alone."""
+    """Make all functions and variables private to the module except those in ``kept``."""
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name not in kept:
             each.linkage = "internal"
 
 
 def leave_out_unused(module: Any, machine: Any) -> None:
-    """What nobody calls, after ``hide``."""
+    """Remove unused private functions and variables, after ``hide``."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     options = binding.create_pipeline_tuning_options(speed_level=0)

@@ -1,7 +1,7 @@
-"""Numbers below 2.2e-308 are zero in compiled loops, where processors take a hundred times longer for them.
+"""Flushing of subnormal numbers, below 2.2e-308, to zero in compiled loops, where they are a hundred times slower.
 
-Vibrations that die out, and first updates of long chains, are full of such numbers; none of them matters beside
-round-off. The control register of the processor is put back where the loop ends, and around functions of users.
+Vibrations that die out, and first updates of long chains, are full of such numbers; all of them are far below
+round-off. The control register of the processor is restored where the loop ends, and around functions of users.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ _X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 
 
 def _processor(builder: Any) -> str:
-    """What the module is for, which need not be this machine."""
+    """Processor that the module is for, which need not be this machine."""
     return str(builder.module.triple.split("-")[0])
 
 
@@ -30,7 +30,7 @@ def _flushing(builder: Any) -> Any:
 
 
 def _control(builder: Any) -> Any:
-    """The control register of floating point; 0 on processors whose register is not known here."""
+    """Read the control register of floating point; 0 on processors whose register is not known here."""
     if _processor(builder) in _X86:
         place = cgutils.alloca_once(builder, _MXCSR)
         store = _function(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [_PLACE])
@@ -58,7 +58,7 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """From here on subnormal numbers are zero; what the control register was, for ``put_back``.
+    """Flush subnormal numbers to zero from here on, and return the control register as it was, for ``put_back``.
 
     Checked kernels, which may leave by an error, do not flush.
     """
@@ -74,7 +74,7 @@ def flush_subnormals(typing: Any) -> Any:
 
 @intrinsic
 def put_back(typing: Any, before: Any) -> Any:
-    """Set the control register to what it was."""
+    """Set the control register to a value that ``flush_subnormals`` returned."""
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         _set_control(builder, values[0])
@@ -85,7 +85,7 @@ def put_back(typing: Any, before: Any) -> Any:
 
 @intrinsic
 def call(typing: Any, address: Any, x: Any) -> Any:
-    """The value at x of the double(double) function of a user at an address, with subnormal numbers as they are."""
+    """Return the value at x of a user's double(double) function at an address, which may use subnormal numbers."""
     if not isinstance(address, types.Integer):
         return None
 

@@ -1,8 +1,8 @@
-"""Functions of the user inside compiled loops: double(double) by address.
+"""Functions of the user inside compiled loops, called by the address of a double(double).
 
-``user_function`` gives the address of a function: compiled where Numba can compile it, otherwise a
-callback into Python, which always works and is slow. Kernels call it (``subnormals.call``). An
-address is a plain integer, so that no kernel is compiled again for a new function.
+``user_function`` returns the address of a function: compiled if Numba can compile it, otherwise a callback into
+Python, which always works and is slow. Kernels call it (``subnormals.call``). An address is a plain integer, so
+that no kernel is compiled again for a new function.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ class UserFunction:
     Attributes:
         address: of double(double), valid as long as this object lives.
         is_compiled: False: each call goes through Python.
-        errors: the last exception of a Python function, if any; the compiled code got NaN for it.
+        errors: the last exception of a Python function, if any; the compiled code received NaN.
     """
 
     address: int
@@ -41,10 +41,10 @@ class UserFunction:
 
 
 def user_function(function: Callable[[float], float], sample: float = 1.0) -> UserFunction:
-    """The address of a function of one number.
+    """Compile a function of one number, or wrap it in a callback, and return its address.
 
-    What the function reads from around it is frozen where it is compiled. A compiled function whose
-    value at ``sample`` is not that of the Python function is not used, and functions that raise errors are not
+    Variables that the function reads from outside are frozen where it is compiled. A compiled function whose value
+    at ``sample`` differs from that of the Python function is not used, and functions that raise errors are not
     compiled: called by address they would return 0 instead.
     """
     try:
@@ -74,9 +74,9 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
 
 
 def module_text(user: UserFunction, name: str) -> str:
-    """A module of LLVM in which a function that was compiled is ``double name(double)``, NaN where it fails.
+    """Return an LLVM module with a compiled function as ``double name(double)``, NaN where it fails.
 
-    What calls it in this process, and asks Python after errors, is left out; names do not count what was compiled.
+    Its callers in this process, and Python's error checks, are left out; names do not count what was compiled.
     """
     wrapper = user._keeps._wrapper_name
     text = str(user._keeps.inspect_llvm())
@@ -101,7 +101,7 @@ define double @{name}(double %x) {{
 
 @dataclass(frozen=True)
 class _Known:
-    """A function and all that its machine code follows from, by which it is found again."""
+    """A function and all that its machine code depends on, which is the key of a cache."""
 
     parts: tuple[Any, ...]
     function: Callable[[float], float] = field(compare=False)
@@ -113,10 +113,10 @@ def _compiled_once(known: _Known) -> Any:
 
 
 def _compiled(function: Callable[[float], float]) -> Any:
-    """What Numba makes of a function.
+    """Compile a function with Numba, for calls by address.
 
     Raises:
-        TypeError: it may raise errors.
+        TypeError: the function may raise errors.
     """
     from numba import cfunc, types  # here: it takes long to import, and most models have no such functions
 
@@ -126,7 +126,10 @@ def _compiled(function: Callable[[float], float]) -> Any:
 
 
 def _known(function: Callable[[float], float]) -> tuple[Any, ...] | None:
-    """All that the machine code of a function follows from; None: more than code, numbers, NumPy and ``math``."""
+    """All that the machine code of a function depends on.
+
+    None if that is more than code, numbers, NumPy and ``math``.
+    """
     if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
         return None
     code = function.__code__

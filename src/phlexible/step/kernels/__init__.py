@@ -1,1 +1,1 @@
-"""The compiled formulas of the step."""
+"""Formulas of the time step as compiled functions on tables."""

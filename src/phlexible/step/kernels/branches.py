@@ -1,4 +1,5 @@
-"""Springs in series with dashpots beside a law: the exact path of a step (docs/theory.md, 8)."""
+"""Maxwell branches, springs in series with dashpots, parallel to a law: the exact path of a step (docs/theory.md,
+8)."""
 
 from math import exp, expm1
 
@@ -15,7 +16,8 @@ TERMS = 22
 
 @compiled
 def fade(t: Tables, k: int, h: float) -> None:
-    """Numbers of relaxation time k in steps of h, kept until a step has another length."""
+    """Compute the coefficients of relaxation time k for steps of length h [s]; they are cached while h stays the
+    same."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]
@@ -40,7 +42,8 @@ def fade(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Mean force of the branches of force f against its coordinate, and the derivative to theta_{n+1}."""
+    """Return the mean force of the branches of force f, opposite to its coordinate, and its derivative to
+    theta_{n+1}."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]
@@ -54,7 +57,8 @@ def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def end_branches(t: Tables, f: int, h: float) -> float:
-    """Strains at the end of the step; what the dashpots of force f lose in it [J]."""
+    """Advance the branch strains of force f to the end of the step, and return the energy that its dashpots lose
+    [J]."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]
@@ -66,13 +70,14 @@ def end_branches(t: Tables, f: int, h: float) -> float:
 
 @compiled
 def lost_of_strain(t: Tables, k: int, strain: float, both: float, change: float) -> float:
-    """Energy that dashpots lose, from squares of a strain, of it and its change, and of the change (8.37)."""
+    """Energy that dashpots lose for unit stiffness, from products of strain and change: e e, e change, change^2
+    (8.37)."""
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 
 @compiled
 def energy_of_branches(t: Tables, f: int) -> float:
-    """Stored in the springs of the branches of force f [J]."""
+    """Energy stored in the springs of the branches of force f [J]."""
     total = 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]

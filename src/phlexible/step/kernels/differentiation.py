@@ -1,7 +1,7 @@
-"""Residuals of steps between known states, in numbers of any kind, and what steps do to small changes.
+"""Residuals of steps between known states, in numbers of any kind, and derivatives of steps that were taken.
 
-Of steps that have been taken, forwards and backwards (docs/theory.md, 4): a step from the new state to the old one
-with -h has the same equations, so that its Newton matrix is the derivative to the old velocities.
+Derivatives are propagated forwards or backwards (docs/theory.md, 4): a step from the new state to the old one with
+-h has the same equations, so that its Newton matrix is the derivative to the old velocities.
 """
 
 from math import atan2
@@ -48,22 +48,23 @@ def differentiate(
     equations: Numbers,
     work: Numbers,
 ) -> int:
-    """What steps that were taken do to small changes; returns how many steps could be solved for.
+    """Propagate small changes, or adjoints, through steps that were taken; return how many steps could be solved.
 
     Args:
-        header: of the tables; the state in them is moved.
+        header: of the tables; the state in them is overwritten.
         request: a ``DerivativeRequest``.
-        places: of entries of Newton's matrix: in the blocks, row, column, a line each; (velocity, velocity), then
-            (velocity, auxiliary), then (auxiliary, velocity). Among the rows of the first two are constraints of
-            both ends of a step (8.30): taken backwards they are the same, where balances change their sign.
+        places: entries of Newton's matrix: index in the blocks, row, column, a line each; (velocity, velocity),
+            then (velocity, auxiliary), then (auxiliary, velocity). Among the rows of the first two are constraints
+            of both ends of a step (8.30): taken backwards they are the same, where balances change their sign.
         sizes: of the steps, shape (steps,) [s].
         rows: stored instants, one more than steps; multipliers in them are those of the step before.
-        moving: given vectors at these instants, (steps + 1, 3 vectors).
+        moving: prescribed vectors at these instants, (steps + 1, 3 vectors).
         load_values: at the middles of the steps, (steps, 3 loads).
-        pose, velocity: (steps + 1, changes, velocities). ADJOINT: slopes of a cost at the instants, which become
-            those of all that follows (9.6). DIRECT: the first is given, the others are found (9.4).
+        pose, velocity: (steps + 1, changes, velocities). ADJOINT: derivatives of a cost to the instants, which
+            become adjoints that contain the instants after them (9.6). DIRECT: the first is input, the others are
+            output (9.4).
         equations: (steps, changes, unknowns). ADJOINT: receives mu (9.5). DIRECT: dF/dp.
-        work: memory for ``work_numbers``.
+        work: memory of ``work_numbers`` floats.
     """
     register = flush_subnormals()
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
@@ -160,7 +161,7 @@ def differentiate(
 
 @compiled
 def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """K x, K^-1 x or the transposed of one of them, in place (9.2)."""
+    """Multiply x by K, K^-1 or the transpose of one of them, in place (9.2); x has the shape (velocities,)."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
@@ -188,18 +189,19 @@ def _evaluate(
     equations: Numbers,
     ends: Numbers,
 ) -> None:
-    """Residuals of steps between stored instants, and their first instants with what laws remember at the ends.
+    """Evaluate residuals of steps between stored instants, and their first instants with history variables at the
+    ends.
 
     Args:
-        header: of the tables; the state in them is moved.
+        header: of the tables; the state in them is overwritten.
         count: of steps.
         stride: rows from the first instant of one step to that of the next; 1: each begins where one ended.
         damping: numerical, gamma.
         sizes: of the steps, shape (count,) [s].
         rows: stored instants; multipliers in the second one of a step are those of the step.
-        moving: given vectors at these instants, (., 3 vectors).
+        moving: prescribed vectors at these instants, (., 3 vectors).
         load_values: at the middles of the steps, (count, 3 loads).
-        equations: receives what they miss, (count, unknowns).
+        equations: receives the residuals, (count, unknowns).
         ends: receives the first instants with strains and bristles at the end, (count, numbers); empty: nothing.
     """
     register, t = flush_subnormals(), tables_at(header)
@@ -231,7 +233,8 @@ def evaluate_step(
     h: float,
     damping: float,
 ) -> None:
-    """Residual of a step of length h from one stored instant to another, with the loads of a step."""
+    """Evaluate the residual of a step of length h between two stored instants, with the loads of number
+    ``step``."""
     copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_numbers, t.state, t.state_numbers)
@@ -247,7 +250,7 @@ def evaluate_step(
 
 @compiled
 def end_laws(t: Tables, h: float) -> None:
-    """Strains of branches, bristles and speeds of impacts at the end of the step, into the state."""
+    """Advance the history variables in the state to the end of the step: branches, bristles, impact speeds."""
     for f in range(t.forces):
         end_branches(t, f, h)
     end_soft(t, h)
@@ -261,7 +264,8 @@ def end_laws(t: Tables, h: float) -> None:
 
 @entry_point
 def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, found: Rows2) -> None:
-    """Kinetic, strain, gravity and spring energy at stored instants, into (instants, 4) [J]."""
+    """Compute kinetic, strain, gravity and spring energy at stored instants, into ``found``, shape (instants, 4)
+    [J]."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):
         copy(states + k * t.state_numbers, t.state, t.state_numbers)
@@ -279,7 +283,10 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Angles of laws as they are at the pose, over the full turns that were counted: parameters may move them."""
+    """Compute the angles of laws at the present pose [rad], on the full turns that were counted.
+
+    Parameters may have changed the pose since.
+    """
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
             f, first = i - t.constraints, t.functions_begin[i]

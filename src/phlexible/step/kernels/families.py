@@ -9,7 +9,7 @@ from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
 
 def exported_of(*modules: ModuleType) -> dict[str, Exported]:
-    """Exported functions of modules by their names."""
+    """Exported kernel functions of modules by their names."""
     return {name: kernel for each in modules for name, kernel in vars(each).items() if isinstance(kernel, Exported)}
 
 

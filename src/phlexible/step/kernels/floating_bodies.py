@@ -39,44 +39,44 @@ AT_ONCE = 4  # strains that are added to a block at once
 
 @compiled
 def unit(axis: int) -> Vector:
-    """Unit vector along axis 0, 1 or 2."""
+    """Return the unit vector along axis 0, 1 or 2."""
     return vector(1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
 
 
 @compiled
 def axis_of(k: int, axes: int) -> int:
-    """Body axis of rotation number k: z in the plane, x, y, z in space."""
+    """Return the body axis of rotation number k: z in the plane, x, y, z in space."""
     return 2 if axes == 1 else k
 
 
 @compiled
 def one() -> Matrix:
-    """The unit matrix."""
+    """Return the unit matrix of three rows."""
     return matrix(unit(0), unit(1), unit(2))
 
 
 @compiled
 def crossing(a: Vector) -> Matrix:
-    """[a] with [a] b = a x b."""
+    """Return the skew matrix [a] with [a] b = a x b."""
     return matrix(vector(0.0, -a.z, a.y), vector(a.z, 0.0, -a.x), vector(-a.y, a.x, 0.0))
 
 
 @compiled
 def crossed(M: Matrix) -> Vector:
-    """sum of u x v for M = sum of u v^T."""
+    """Return the sum of u x v for a matrix M = sum of u v^T."""
     x, y, z = row(M, 0), row(M, 1), row(M, 2)
     return vector(y.z - z.y, z.x - x.z, x.y - y.x)
 
 
 @compiled
 def trace(M: Matrix) -> float:
-    """M_xx + M_yy + M_zz."""
+    """Return the trace of a matrix."""
     return row(M, 0).x + row(M, 1).y + row(M, 2).z
 
 
 @compiled
 def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """N_pq,i = sum_j W_pq,ij x_j of frame b."""
+    """Compute the moments N_pq,i = sum_j W_pq,ij x_j of frame b."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -93,7 +93,7 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def moments_at_end(t: Tables, b: int, h: float) -> None:
-    """Those of the points at t_n+1, N + h mean(D): eta moves with the mean of its rate (4.4)."""
+    """Compute the moments of the points at t_{n+1}, N + h mean(D), as eta moves with its mean rate (4.4)."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -104,7 +104,7 @@ def moments_at_end(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """target_i += sum_pq C_pq N_pq,i."""
+    """Add sum_pq C_pq N_pq,i to m numbers target_i."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -116,7 +116,7 @@ def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
 
 @compiled
 def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """target_i += sum_pq [a]_pq N_pq,i: two planes for each component that is not zero."""
+    """Add sum_pq [a]_pq N_pq,i to m numbers target_i: two planes for each component of a that is not zero."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -134,7 +134,7 @@ def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: 
 
 @compiled
 def total(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """sum_i x_i N_pq,i."""
+    """Return the matrix sum_i x_i N_pq,i."""
     if t.planes == 2:
         return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
     u, v = _products(x, N, m), _products(x, N + 3 * m, m)
@@ -143,7 +143,7 @@ def total(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 
 @compiled
 def _products(x: Reals, N: Reals, m: int) -> Vector:
-    """x with each of three planes."""
+    """Return the scalar products of x with three planes of moments."""
     u, v, w = 0.0, 0.0, 0.0
     for i in range(m):
         u += x[i] * N[i]
@@ -156,8 +156,8 @@ def _products(x: Reals, N: Reals, m: int) -> Vector:
 def add_moments(t: Tables, b: int, C: Matrix) -> None:
     """Add sum_pq C_pq W_pq,ij without i = 0 and j = 0 to the block (eta, eta) of frame b.
 
-    Column i of W_qp is row i of W_pq. Where there are segments W is that of the frame's point, and y =
-    S x / sqrt(m) an unknown in the border, with which it loses S^T C S / m.
+    Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
+    unknown in the border, by which S^T C S / m is subtracted.
     """
     kind, line, c = t.type_of[b], t.line + (t.elastic_begin[b] - 1), t.coefficient
     s, last = t.patches_begin[kind], t.stiffness_patch[kind]
@@ -191,7 +191,7 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
 
 @compiled
 def write(target: Reals, v: Vector, count: int) -> None:
-    """The first ``count`` components of a vector, or z alone."""
+    """Write ``count`` components of a rotation vector: all three, z alone, or none."""
     if count == 1:
         target[0] = v.z
     elif count > 1:
@@ -203,7 +203,7 @@ def write(target: Reals, v: Vector, count: int) -> None:
 
 @compiled
 def read(source: Reals, count: int) -> Vector:
-    """The rotation vector of which all three components, z alone, or none are given."""
+    """Read a rotation vector of which all three components, z alone, or none are stored."""
     if count == 1:
         return vector(0.0, 0.0, source[0])
     if count == 0:
@@ -213,7 +213,7 @@ def read(source: Reals, count: int) -> Vector:
 
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
-    """pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
+    """Return the angular momentum pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -225,14 +225,14 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
 
 @compiled
 def inertia(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """J = int rho (|r|^2 - r r^T)."""
+    """Return the inertia matrix J = int rho (|r|^2 I - r r^T)."""
     spread = total(t, x, N, m)
     return trace(spread) * one() - spread
 
 
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
-    """Kinetic energy of rotation and deformation, (w . pi_r + deta/dt . pi_eta) / 2."""
+    """Kinetic energy of rotation and deformation of frame b, (w . pi_r + deta/dt . pi_eta) / 2 [J]."""
     c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
@@ -246,7 +246,7 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 
 @compiled
 def end_rotation(t: Tables, b: int, h: float) -> None:
-    """a, A, A^-1 and R_{n+1} from the spins at both ends (4.1, 4.3)."""
+    """Compute a, A, A^-1 and R_{n+1} of frame b from the spins at both ends (4.1, 4.3)."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -258,7 +258,7 @@ def end_rotation(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
-    """Left sides of (4.7) and (4.8) into the rows of the residual."""
+    """Write the left sides of (4.7) and (4.8) of frame b into the rows of the residual."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
@@ -277,7 +277,8 @@ def inertia_balance(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def centrifugal(t: Tables, b: int, h: float) -> Matrix:
-    """h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]): -h/4 psi_i . dJ/dr w_n . w_n+1 as a bilinear form of psi_i and r."""
+    """Return h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]): -h/4 psi_i . dJ/dr w_n . w_n+1 as a bilinear form of psi_i and
+    r."""
     first, second = crossing(t.spin0[b]), crossing(t.spin1[b])
     return (0.25 * h) * (first @ second + second @ first)
 
@@ -322,7 +323,7 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
 
 @compiled
 def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
-    """Add the components of a vector, or z alone, below each other."""
+    """Add the components of a vector, or z alone, to a column of a block whose rows are ``width`` apart."""
     if count == 1:
         block[0] += v.z
     elif count == 3:
@@ -333,7 +334,7 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 @compiled
 def end_inertia(t: Tables, b: int) -> None:
-    """Accept the step: eta, and R made orthogonal again: R (3 I - R^T R) / 2 (4.14)."""
+    """Accept eta and R of frame b; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -352,7 +353,7 @@ def end_inertia(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """eps_s(eta); the slopes of its squares go to ``slopes``."""
+    """Return the strain eps_s(eta), and write the slopes L_g.eta of its squares to ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -372,7 +373,7 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
+    """Write the gradient B + Q eta of strain s in its support, at the mean of two states with these slopes."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -392,7 +393,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
-    """All strains of frame b and the slopes of their squares at the start of the step."""
+    """Compute all strains of frame b and the slopes of their squares at the start of the step."""
     kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
@@ -400,7 +401,7 @@ def begin_strains(t: Tables, b: int) -> None:
 
 @compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
-    """V(eta) of frame b; the strains must be up to date."""
+    """Strain energy V(eta) of frame b [J]; the strains must be up to date."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
@@ -411,7 +412,7 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 @compiled
 def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
-    """Sizes of the parts that V(eta) is the sum of, many times V where they cancel; strains must be up to date."""
+    """Sum of absolute terms of V(eta) [J], many times V where terms cancel; strains must be up to date."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
@@ -436,7 +437,7 @@ def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes:
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
+    """Compute elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
@@ -494,7 +495,7 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add the sum of factor D grad(eps) grad(eps)^T, at the mean and at the end, of so many strains from s on."""
+    """Add the sum of factor D grad(eps) grad(eps)^T, mean and end gradients, of ``count`` strains from s on."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)
@@ -535,7 +536,7 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 
 @compiled
 def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
-    """Add a symmetric matrix in patches to the block (eta, eta): a column is a row."""
+    """Add a multiple of a symmetric matrix in patches to the block (eta, eta), columns as rows."""
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
@@ -545,7 +546,7 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
-    """Energy that frame b loses in the step, from the last residual (3.4)."""
+    """Energy that frame b loses to damping in the step, from the last residual (3.4) [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
@@ -569,7 +570,7 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
 
 @compiled
 def add_image(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
-    """y += A x for the matrix A of some patches."""
+    """Compute y += A x for the matrix A that consists of patches ``begin`` .. ``end`` - 1."""
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
@@ -577,7 +578,7 @@ def add_image(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
 
 @compiled
 def product_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
-    """x . A y."""
+    """Return the bilinear form x . A y for the matrix A of patches ``begin`` .. ``end`` - 1."""
     total = 0.0
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
@@ -591,7 +592,7 @@ def product_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """nu of carrier b into V, w and (0, deta/dt)."""
+    """Split the velocities nu of carrier b into V, w and (0, deta/dt)."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
@@ -601,7 +602,7 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Moments and strains of frame b at t_n, from its coordinates and velocities."""
+    """Compute moments and strains of frame b at t_n, from its coordinates and velocities."""
     moments(t, b, t.xi0, t.moment0)
     moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -610,7 +611,8 @@ def begin_frame(t: Tables, b: int) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Where frame b is at the end of the step, and what its elasticity does over it."""
+    """Compute coordinates, moments and rotation of frame b at the end of the step, and its elastic force over
+    it."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -624,7 +626,7 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
-    """Rotation and deformation of frame b, without what acts on it from outside, into the rows of the residual."""
+    """Write the balances of rotation and deformation of frame b, without external forces, into the residual."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
@@ -637,8 +639,11 @@ KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
 
 @compiled
 def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
-    """Energy of rotation and deformation and of strain of frame b, its loss in the step; on demand sizes of the
-    parts that strain energies are the sum of."""
+    """Compute energies of frame b, its loss in the step, and with ``with_parts`` the size of its energy's terms.
+
+    ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
+    the sum of absolute terms of strain energies [J].
+    """
     energy[0] = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
     energy[1] = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
     fill(energy + STRAIN, FRAME_ENERGIES - STRAIN, 0.0)
@@ -658,13 +663,13 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
 
 @compiled
 def inner_count(t: Tables, b: int) -> int:
-    """Strains of one branch of frame b."""
+    """Number of strains in one branch of frame b."""
     return t.elastic_count[t.type_of[b]] + t.strains_count[t.type_of[b]]
 
 
 @compiled
 def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Sum of shares times the means of strain k of all branches of frame b, where it changes in the step."""
+    """Sum over all branches of frame b of share times mean of strain k, which changes by ``change`` in the step."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -677,7 +682,7 @@ def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
 
 @compiled
 def inner_slope(t: Tables, b: int, h: float) -> float:
-    """Derivative of ``inner_mean`` to the change."""
+    """Derivative of ``inner_mean`` to the change of the strain."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         fade(t, t.inner_fading[n], h)
@@ -687,7 +692,7 @@ def inner_slope(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def inner_work(t: Tables, b: int, h: float) -> float:
-    """What the branches of frame b take from the motion in the step: what they store more and lose."""
+    """Work that the motion does on the branches of frame b in the step, stored or lost [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0
@@ -704,7 +709,7 @@ def inner_work(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def inner_energy(t: Tables, b: int) -> float:
-    """Stored in the springs of the branches of frame b [J]."""
+    """Energy stored in the springs of the branches of frame b [J]."""
     kind, total = t.type_of[b], 0.0
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):
@@ -718,7 +723,8 @@ def inner_energy(t: Tables, b: int) -> float:
 
 @compiled
 def end_inner(t: Tables, b: int, h: float) -> float:
-    """Strains of the branches of frame b at the end of the step; what their dashpots lose in it [J]."""
+    """Advance the branch strains of frame b to the end of the step, and return the energy that dashpots lose
+    [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

@@ -1,8 +1,8 @@
-"""Functions w that are sums of products of chords: how they change, pull and turn (docs/theory.md, 8).
+"""Functions w that are sums of products of chords: their changes, forces and derivatives (docs/theory.md, 8).
 
-A chord y = sum_i c_i x_i is a sum of vectors, most often a difference of two points or one direction, and
-w = sum_t c_t y_a . y_b - constant. Over a step delta(w) = dw/dx(mean) . delta(x) exactly (8.2), so that forces
-g dw/dx(mean) do the work g delta(w) (8.3).
+A chord y = sum_i c_i x_i is a sum of vectors, most often a difference of two points or one direction, and w = sum_t
+c_t y_a . y_b - constant. Over a step delta(w) = dw/dx(mean) . delta(x) exactly (8.2), so that forces g dw/dx(mean)
+do the work g delta(w) (8.3).
 """
 
 from phlexible.step.compilation.compiled import compiled
@@ -12,13 +12,13 @@ from phlexible.step.kernels.vectors import couple, end_chord, mean_chord, moved_
 
 @compiled
 def timed(moving: Vectors, component: int) -> float:
-    """A component of a given vector, by its number."""
+    """Return a component of the prescribed vectors, by its number."""
     return along(moving[component // 3], component % 3)
 
 
 @compiled
 def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
-    """sum c_i x_i, of differences to the first: far from the origin sums would cancel."""
+    """Return the chord sum c_i x_i, from differences to the first vector: far from the origin sums would cancel."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -29,7 +29,7 @@ def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
 
 @compiled
 def change_of(t: Tables, m: int) -> float:
-    """delta(w) at constant coefficients, from changes only (8.2)."""
+    """Return delta(w) of function m at constant coefficients, from changes only (8.2)."""
     total = 0.0
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
@@ -40,7 +40,7 @@ def change_of(t: Tables, m: int) -> float:
 
 @compiled
 def pull_of(t: Tables, m: int, g: float) -> None:
-    """Add g dw/dx(mean) to the forces on the vectors (8.3)."""
+    """Add g dw/dx(mean) of function m to the forces on the vectors (8.3)."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -57,7 +57,7 @@ def _pull(t: Tables, y: int, force: Vector) -> None:
 
 @compiled
 def gradients(t: Tables, m: int) -> None:
-    """dw/dx of one function at the mean and at the end, by vectors."""
+    """Compute dw/dx of function m at the mean and at the end, into ``left`` and ``right`` of its vectors."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -75,7 +75,7 @@ def gradients(t: Tables, m: int) -> None:
 
 @compiled
 def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
-    """Subtract g d2w/dx2 at the mean from the blocks of all pairs of vectors that meet in a product (8.4)."""
+    """Subtract g d2w/dx2 at the mean from the blocks of all pairs of vectors in products of function m (8.4)."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
@@ -84,7 +84,7 @@ def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
 
 @compiled
 def rate_of(t: Tables, m: int) -> float:
-    """What the velocities of the state change the function m by in a second, after ``gradients``."""
+    """Rate of function m at the velocities of the state, after ``gradients``."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]

@@ -1,7 +1,7 @@
-"""Velocities that satisfy the joints at the state of a run (docs/theory.md, 4; (4.15)).
+"""Velocities projected onto the joints at the state of a run (docs/theory.md, 4; (4.15)).
 
 They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which nothing moves Newton's matrix has M,
--2 G^T and G / 2: what it is made of and its elimination serve here too.
+-2 G^T and G / 2: its assembly and its elimination serve here too.
 """
 
 from phlexible.step.compilation.compiled import compiled, entry_point
@@ -22,14 +22,14 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers, relaxation: float) -> bool:
-    """Write the velocities; False where joints depend on each other at this pose, in any lane.
+    """Project the velocities onto the joints; False where constraints are redundant at this pose, in any lane.
 
     Args:
-        header: of the tables; the state in them stays, what follows from it is made anew in the next step.
-        moving: given vectors now, (1, 3 vectors).
+        header: of the tables; the state in them stays, other tables are recomputed by the next step.
+        moving: prescribed vectors at present, (1, 3 vectors).
         drift: g_t of all rows, (rows,).
         found: receives nu, (velocities,).
-        relaxation: of joints that hold a motion twice (``eliminate``); what it misses is found in a second pass.
+        relaxation: of redundant constraints (``eliminate``); a second pass corrects its error.
     """
     t = tables_at(header)
     given, drifts, result = rows_at(t, moving), rows_at(t, drift), rows_at(t, found)
@@ -66,7 +66,8 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
 
 @compiled
 def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
-    """What the rows miss at the velocities, into ``trial_update``; at first the blocks of their gradients too."""
+    """Write constraint residuals of the velocities into ``trial_update``, and at first the blocks of their
+    gradients."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -92,7 +93,7 @@ def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
 
 @compiled
 def stand_still(t: Tables, h: float) -> None:
-    """The end of a step of the length h that begins without velocities: its start once more."""
+    """Set the end of a step of length h without velocities, which equals its start."""
     copy(t.xi0, t.xi1, t.coordinates)
     copy(t.rate0, t.rate1, t.coordinates)
     for b in range(t.carriers):

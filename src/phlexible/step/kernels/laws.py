@@ -1,4 +1,4 @@
-"""Laws and relations of coordinates: stored energies, forces, discrete gradients (docs/theory.md, 8)."""
+"""Force laws and relations of coordinates: stored energies, forces, discrete gradients (docs/theory.md, 8)."""
 
 from math import atan2, floor, isnan, log1p, nan, pi, sqrt
 
@@ -60,19 +60,19 @@ GAUSS = (
 
 @compiled_lane_by_lane
 def value_of_user(address: int, x: float) -> float:
-    """Of a user's function."""
+    """Return the value at x of a user's function at an address."""
     return call(address, x)
 
 
 @exported
 def stored_energy(t: Tables, f: int, theta: Number) -> float:
-    """U of force f with what its branches and its bristle store."""
+    """Energy U(theta) of force f with that of its branches and its bristles [J]."""
     return elastic_energy(t, f, theta) + energy_of_branches(t, f) + energy_of_bristle(t, f)
 
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """U of force f."""
+    """Elastic energy U(theta) of force f [J], NaN outside of the domain of its law."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
@@ -103,7 +103,7 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
 
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """delta(U)/delta(theta), and its derivative to theta_{n+1}."""
+    """Return delta(U)/delta(theta) of force f, and its derivative to theta_{n+1}."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -129,7 +129,8 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 
 @compiled
 def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """The same of a string whose law acts on both sides of C = 1."""
+    """Return delta(U)/delta(theta) of a string whose law acts on both sides of C = 1, and its derivative to
+    C_{n+1}."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -154,7 +155,7 @@ def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[flo
 
 @compiled_lane_by_lane
 def log_quotient(d: float) -> tuple[float, float]:
-    """log1p(d) / d and its derivative to d, near d = 0 by their series: a limit alone has no derivative there."""
+    """Return log1p(d) / d and its derivative to d, near d = 0 by series: a limit alone has no derivative there."""
     if abs(d) > SMALL:
         quotient = log1p(d) / d
         return quotient, (1.0 / (1.0 + d) - quotient) / d
@@ -170,9 +171,9 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """delta(U)/delta(x) of a user's energy, and its derivative to the end.
+    """Return delta(U)/delta(x) of a user's energy, and its derivative to the end.
 
-    That to the start is the one to the end of the way back, from which the quotient is the same.
+    Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """
     start, step, size = value_of(x), value_of(change), value_of(scale)
     mean, to_end = gradient_of_user(energy, slope, start, step, size, energy_size)
@@ -186,10 +187,11 @@ def user_gradient(
 def gradient_of_user(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """The same of values: eight Gauss points of its slope where x changes little, the quotient elsewhere.
+    """Return delta(U)/delta(x) of a user's energy and its derivative to the end, for plain floats.
 
-    ``scale``: what changes are compared with, at least. ``energy_size``: of the round-off in energies; where mean
-    and quotient differ by more, the slope has a kink in between and the quotient is right.
+    Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
+    smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
+    quotient differ by more, the derivative has a kink in between and the quotient is right.
     """
     end, size = x + change, max(abs(x), abs(x + change), scale)
     step = DIFFERENCE * size
@@ -219,13 +221,13 @@ def gradient_of_user(
 
 @compiled
 def nearest_turn(measured: float, counted: float) -> float:
-    """The angle over full turns that is ``measured`` modulo 2 pi, next to one that was counted."""
+    """Return the angle equal to ``measured`` modulo 2 pi that is nearest to a counted one [rad]."""
     return measured + 2.0 * pi * floor((counted - measured) / (2.0 * pi) + 0.5)
 
 
 @compiled
 def is_held(t: Tables, row: int) -> Truth:
-    """Whether a constrained function is held; events release and hold some."""
+    """Whether a constraint row is active; events lock and release some rows."""
     switch = t.row_switch[row]
     if switch < 0:
         return True
@@ -234,14 +236,14 @@ def is_held(t: Tables, row: int) -> Truth:
 
 @compiled
 def held_at(t: Tables, row: int) -> float:
-    """Where it is held; zero where nothing moves that."""
+    """Value at which an event locked a constraint row; zero for rows that no event changes."""
     switch = t.row_switch[row]
     return t.held[switch] if switch >= 0 else 0.0
 
 
 @compiled
 def relation_gap(t: Tables, row: int) -> float:
-    """sum of c_i theta_i at the end of the step; zero of a row that is no relation."""
+    """Sum of c_i theta_i at the end of the step; zero for a row that is no relation."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -250,7 +252,7 @@ def relation_gap(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """What round-off of it is compared with."""
+    """Size of the terms of a relation, which its round-off is compared with."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -259,7 +261,7 @@ def relation_size(t: Tables, row: int) -> float:
 
 @compiled
 def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Column of the multiplier of the relation that pulls on force f, and its row, from the law's gradients."""
+    """Add column and row of a relation's multiplier for force f to Newton's matrix, from the law's gradients."""
     if t.force_row[f] < 0:
         return
     pulls = is_held(t, t.force_row[f])
@@ -290,7 +292,7 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def begin_coordinate(t: Tables, i: int) -> None:
-    """theta_n: of the functions, and of angles the one counted over full turns."""
+    """Compute theta_n of a law from its functions; angles are those counted over full turns."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -306,7 +308,7 @@ def begin_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
-    """delta(theta), the generalized forces g and their derivatives to w_{n+1}."""
+    """Compute delta(theta) of law i, the generalized forces g and their derivatives to w_{n+1}."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _angle(t, f, first, h, damping)
@@ -331,7 +333,7 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
 
 @compiled
 def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """The same of gaps whose omega comes with its derivatives."""
+    """Compute delta(theta), forces and derivatives of law i for gaps, whose omega comes with its derivatives."""
     f, count = i - t.constraints, t.gap_count[i]
     gap_weights(t, i)
     change = 0.0
@@ -349,7 +351,10 @@ def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
 
 @compiled
 def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """theta = atan2(s, c): omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1})."""
+    """Compute change, forces and derivatives of an angle theta = atan2(s, c).
+
+    omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
+    """
     c0, s0 = t.function0[first], t.function0[first + 1]
     c1, s1 = c0 + t.function_change[first], s0 + t.function_change[first + 1]
     cross, dot = c0 * s1 - s0 * c1, c0 * c1 + s0 * s1
@@ -383,7 +388,7 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
 
 @compiled
 def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """F of force f, and its derivative to theta_{n+1}."""
+    """Return the force F of law f along its coordinate, and its derivative to theta_{n+1}."""
     t.loss[f], t.across_loss[f] = 0.0, 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = push(t, f, h)
@@ -410,14 +415,19 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
 
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
-    """``scalar_force`` and ``force_slope`` of so many laws without functions, whose coordinates have changed."""
+    """Compute ``scalar_force`` and ``force_slope`` of consecutive laws without functions, whose coordinates are
+    set."""
     for f in range(first, first + count):
         t.force_slope[f] = scalar_force(t, f, h, damping)[1]
 
 
 @compiled
 def damper(t: Tables, f: int, h: float, damping: float) -> float:
-    """(d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping acts; not of one side alone."""
+    """Damping coefficient over h: (d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping
+    acts.
+
+    Zero for one-sided forces, whose damping ``damped_one_side`` adds.
+    """
     if t.energy_of[f] == CONTACT or t.tension_only[f] == 1:
         return 0.0
     return t.force_damping[f] / h + damping * t.force_modulus[f]
@@ -425,7 +435,7 @@ def damper(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """What force f dissipates in the step, at whose end the strains of its branches are; a servo nothing."""
+    """Energy that force f dissipates in the step [J], zero for a servo; advances the strains of its branches."""
     if t.energy_of[f] == SERVO:
         return 0.0
     lost = damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
@@ -434,7 +444,7 @@ def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def supplied_by(t: Tables, f: int) -> float:
-    """Work of the prescribed part of force f in the step; of a servo that of all of it."""
+    """Work of the prescribed part of force f in the step [J]; for a servo of the whole force."""
     if t.energy_of[f] == SERVO:
         return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0
@@ -453,11 +463,13 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Write coordinate and rate of each item, of a point place and velocity; the item without a rate, or -1.
+    """Write coordinates and rates of items, and positions and velocities of points, into ``measured``.
+
+    Returns the number of an item without a rate, or -1.
 
     Args:
         places, rates: of all vectors, (vectors, 3).
-        items: kind, first function or vector, place in ``measured``, number among ``angles``, a row each.
+        items: kind, first function or vector, index in ``measured``, number among ``angles``, a row each.
         functions: first and last + 1 of the terms of each, (functions, 2).
         terms: the two chords of each, (terms, 2).
         chords: first and last + 1 of the parts of each, (chords, 2).

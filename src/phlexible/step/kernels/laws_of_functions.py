@@ -1,7 +1,7 @@
 """Laws along coordinates of functions w: their forces on vectors and their blocks (docs/theory.md, 8).
 
-A law gives the forces g on its functions from w at both ends of the step (``laws.py``). Laws without
-functions are those of rods (``rods.py``), which take the forces of a few laws at a time.
+A law gives the forces g on its functions from w at both ends of the step (``laws.py``). Laws without functions are
+those of rods (``rods.py``), which evaluate a few laws at a time.
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
@@ -17,7 +17,7 @@ from phlexible.step.tables.declarations import LAW_WIDTH
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Functions and coordinates of all laws at t_n."""
+    """Compute functions and coordinates of all laws at t_n."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]
@@ -30,7 +30,7 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def pull_of_laws(t: Tables, h: float, damping: float) -> None:
-    """Forces of all laws, on every vector (8.3)."""
+    """Compute the forces of all laws over the step, and add them to the forces on the vectors (8.3)."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
@@ -47,7 +47,7 @@ def pull_of_laws(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def law_tangent(t: Tables, h: float) -> None:
-    """All blocks of the laws: second derivatives, tangents of their forces (8.4)."""
+    """Add all blocks of the laws to Newton's matrix: second derivatives, tangents of their forces (8.4)."""
     for i in range(t.constraints, t.interactions):
         begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
         if count == 0:
@@ -73,7 +73,7 @@ def law_tangent(t: Tables, h: float) -> None:
 
 @exported
 def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """What the velocities change a relation by in a second, in a step at rest; at first its blocks."""
+    """Return the rate of a relation at the velocities, in a step at rest; at first its blocks are added."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -100,7 +100,7 @@ def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Gradient of a law's function by its groups: carriers, then auxiliary vectors."""
+    """Add gradients of a law's function in one vector to rows by groups: carriers, then auxiliary vectors."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_place[group], right + t.group_place[group]
@@ -116,9 +116,9 @@ def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
 
 @exported
 def gather_gap(t: Tables, f: int) -> None:
-    """How the force along the coordinate of a law enters the balances of its groups: row 0 of ``left_gradient``.
+    """Write the gradient of a law's coordinate in the balances of its groups to row 0 of ``left_gradient``.
 
-    With the levers of the step that was tried last.
+    It uses the levers of the step that was tried last.
     """
     begin, last = t.functions_begin[t.constraints + f], t.groups_end[f] - 1
     numbers, count = t.group_place[last] + t.group_width[last], t.gap_count[t.constraints + f]
@@ -136,7 +136,7 @@ def gather_gap(t: Tables, f: int) -> None:
 
 @compiled
 def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Subtract h left (dg/dw) right: the mean on the left, the end on the right."""
+    """Subtract h left (dg/dw) right of law f from its blocks, with mean gradients left and end gradients right."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for b in range(t.groups_count[f]):

@@ -1,4 +1,4 @@
-"""What a step leaves behind: the new state, the work of every source, energies."""
+"""Energies and works of a step, its energy balance, and the acceptance of the new state."""
 
 from math import sqrt
 
@@ -32,7 +32,7 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 
 @exported
 def end_step(t: Tables, h: float, damping: float) -> None:
-    """Accept the step: new state, work of every source, dissipated energy."""
+    """Accept the step and write the new state, the work of every source and the dissipated energy."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
         t.dissipated[0] += end_inner(t, b, h)
@@ -57,7 +57,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Work of a load, or of what is given in an interaction, in the step."""
+    """Work of a load, or of prescribed parts of an interaction, in the step [J]."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads
@@ -67,7 +67,7 @@ def source_work(t: Tables, q: int) -> float:
 
 @compiled
 def translational_energy(t: Tables, linear: Vectors) -> float:
-    """Kinetic energy of V, sum m V_a . V_b / 2."""
+    """Kinetic energy of the linear velocities V, sum m V_a . V_b / 2 [J]."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += 0.5 * t.mass[p] * dot(linear[t.mass_first[p]], linear[t.mass_second[p]])
@@ -76,11 +76,12 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Whether the energies of the step change by the work of its sources less what it dissipates.
+    """Whether the energies of the step change by the work of its sources minus what it dissipates.
 
-    They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
-    Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to what relaxed factors
-    leave of forces that change at once. ``share``: of what may be missed beside round-off.
+    They do at a solution, up to Newton's tolerance and round-off; error and allowed error are written to
+    ``ledger``. Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to the error
+    that relaxed factors leave for forces that change at once. ``share``: factor of the allowed error besides
+    round-off.
     """
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
@@ -120,7 +121,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
 
 @compiled
 def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Sums of ``frame_energies`` over all frames into ``frame_energy``."""
+    """Sum ``frame_energies`` over all frames into the table ``frame_energy``."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):
@@ -131,10 +132,10 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 
 @compiled
 def round_off(t: Tables, h: float, damping: float) -> float:
-    """Sizes of the parts whose differences the energies of the step are made of [J].
+    """Sum of the absolute terms whose differences are the energies of the step [J].
 
-    Joints close to the round-off of the places that they bring together, and their forces work on it: a place is
-    the centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
+    Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
+    centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
     """
     sum_frame_energies(t, h, damping, True)
     total = round_off_of_rods(t) + t.frame_energy[PARTS]
@@ -145,7 +146,7 @@ def round_off(t: Tables, h: float, damping: float) -> float:
 
 @compiled
 def total_mass(t: Tables) -> float:
-    """Of all carriers [kg]."""
+    """Total mass of all carriers [kg]."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += t.mass[p]
@@ -154,13 +155,13 @@ def total_mass(t: Tables) -> float:
 
 @compiled
 def length(v: Vector) -> float:
-    """|v|."""
+    """Return the length of a vector."""
     return sqrt(dot(v, v))
 
 
 @compiled
 def parts_of_place(t: Tables, k: int) -> float:
-    """Sizes that the place of vector k at the start of the step is the sum of."""
+    """Sum of the lengths of the terms of vector k at the start of the step."""
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
         return length(t.place0[k])
@@ -173,7 +174,7 @@ def parts_of_place(t: Tables, k: int) -> float:
 
 @exported
 def energies(t: Tables) -> None:
-    """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
+    """Compute kinetic, strain, gravity and spring energy at the state of ``begin_step`` into ``energy`` [J]."""
     sum_frame_energies(t, 1.0, 0.0, False)
     kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
     strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0

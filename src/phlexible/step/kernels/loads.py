@@ -1,10 +1,10 @@
-"""Forces and moments on attachments over one step, and their work (docs/theory.md, 4).
+"""Loads over one step: forces and moments on attachments, and their work (docs/theory.md, 4).
 
 A moment m on the triad d_i of an attachment applies t x mean(d_i) to each, where t solves (4.16)::
 
-    sum_i (|m_i|^2 I - m_i m_i^T) t = m,   m_i = mean(d_i)
+sum_i (|m_i|^2 I - m_i m_i^T) t = m, m_i = mean(d_i)
 
-Follower loads are given in the mean triad.
+Follower loads have components in the mean triad.
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
@@ -29,7 +29,7 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 
 @exported
 def pull_of_loads(t: Tables) -> None:
-    """Add all loads to the force on each vector."""
+    """Add all loads to the forces on the vectors."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
@@ -42,7 +42,7 @@ def pull_of_loads(t: Tables) -> None:
 
 @compiled
 def world_load(t: Tables, q: int) -> Vector:
-    """The load in world axes."""
+    """Return load q in world axes [N or N m]."""
     value, kind = t.load_value[q], t.load_kind[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
         return value @ mean_triad(t, t.load_triad[q])
@@ -51,13 +51,13 @@ def world_load(t: Tables, q: int) -> Vector:
 
 @compiled
 def mean_triad(t: Tables, k: int) -> Matrix:
-    """The three mean directions from vector k on, as rows."""
+    """Return the matrix whose rows are the three mean directions from vector k on."""
     return matrix(mean_place(t, k), mean_place(t, k + 1), mean_place(t, k + 2))
 
 
 @compiled
 def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
-    """t of (4.16) for the triad that starts at vector k."""
+    """Solve (4.16) for t, with the triad that starts at vector k and the moment m."""
     D = mean_triad(t, k)
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
@@ -72,7 +72,7 @@ def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
 
 @exported
 def load_work(t: Tables, q: int) -> float:
-    """Work of load q in the step: f . delta(x), for moments sum f_i . delta(d_i)."""
+    """Work of load q in the step [J]: f . delta(x), for moments sum f_i . delta(d_i)."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
@@ -86,7 +86,7 @@ def load_work(t: Tables, q: int) -> float:
 
 @exported
 def load_tangent(t: Tables, h: float) -> None:
-    """Add how follower forces and moments change with the mean triad to the bodies' blocks.
+    """Add the derivatives of follower forces and moments to the mean triad to the bodies' blocks.
 
     The change at constant world force is in ``force_tangent``.
     """
@@ -111,7 +111,7 @@ def load_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """d(t x m_i) = dt x m_i + t x dm_i with (4.16) differentiated, for velocity j."""
+    """Subtract d(t x m_i) = dt x m_i + t x dm_i, with (4.16) differentiated, for velocity j, from the blocks."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     turn, follows = solved_for_triad(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     right = vector(0.0, 0.0, 0.0)
@@ -130,7 +130,7 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
 
 @compiled
 def motion_by(t: Tables, k: int, j: int) -> Vector:
-    """dx/dnu_j of vector k; zero outside of the support of its shapes."""
+    """Return dx/dnu_j of vector k; zero outside of the support of its shapes."""
     rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
     if j < rigid:
         return motion[j]

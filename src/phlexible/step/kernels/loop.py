@@ -1,4 +1,4 @@
-"""The compiled entry point: many conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
+"""Compiled loop over conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
 
 from math import sqrt
 
@@ -80,17 +80,18 @@ def advance(
     reactions: Rows1,
     stored: Numbers,
 ) -> tuple[int, int]:
-    """Take up to so many steps of one size; (steps done, status of the last).
+    """Take up to the requested number of steps of one size, and return how many were taken and the status of the
+    last.
 
     Args:
-        header: of the tables; the state in them is moved.
+        header: of the tables; the state in them is advanced.
         sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
         request: a ``StepRequest``: how many steps, how they are taken, and which are stored.
-        moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
+        moving: prescribed vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
-        stored: receives the stored instants, a row each: the state tables. Multipliers and forces are the
-            mean of the adjacent steps where both are known.
+        stored: receives the stored instants, a row each: the state tables. Multipliers and forces are the mean of
+            the adjacent steps where both are known.
     """
     register = flush_subnormals()
     t = tables_at(header)
@@ -172,7 +173,8 @@ def advance(
 
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, kept: int) -> None:
-    """Of this step: as those of the first one of a call, and as half of those of row ``kept`` (-1: none kept)."""
+    """Store the reactions of a step: those of the first one of a call, and half of them in row ``kept`` (-1:
+    none)."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -193,12 +195,12 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
+    """Take one step from the state that ``begin_bodies`` or ``start_from_end`` has prepared, and return its status.
 
-    Where a lane cannot take it no lane does. No attempt of one lane changes what another has.
-    Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
-    ``is_tried``: the last try is where the first attempt begins. ``most``: iterations of conjugate gradients that
-    are tried before matrices are eliminated. ``part``: of a composed step whose parts have recurrences; else -1.
+    If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
+    request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
+    the first attempt begins with the result of the last try. ``most``: iterations of conjugate gradients that are
+    tried before matrices are eliminated. ``part``: substep of a composed step that has recurrences; else -1.
     """
     begin_ports(t)
     t.ledger[0], t.ledger[1] = 0.0, 0.0
@@ -253,7 +255,8 @@ def take_step(
 
 @compiled
 def asks_for_parts(t: Tables, h: float, longest: float, damping: float) -> Truth:
-    """Whether contacts that push in the step that was tried ask for parts of it; how many is noted."""
+    """Whether contacts that push in the step that was tried request substeps; their number is stored in
+    ``parts``."""
     t.parts[0] = 1.0
     if any_of(contacts_push(t)):
         t.parts[0] = parts_around_contacts(t, h, longest, damping)
@@ -262,10 +265,10 @@ def asks_for_parts(t: Tables, h: float, longest: float, damping: float) -> Truth
 
 @compiled
 def spare_multipliers(t: Tables, h: float, damping: float, still: float, those: Truth) -> None:
-    """Take out of the multipliers of those lanes what moves nothing, of joints that depend on each other.
+    """Remove the null-space component from the multipliers of redundant joints, in these lanes.
 
-    Of joints that nearly do, it would move a little, and moving frames would work with other forces than those of
-    the step: where the ledger opens, the multipliers stay.
+    For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
+    with other forces than those of the step: if the energy balance opens, the multipliers stay.
     """
     copy(t.multiplier1, t.saved_multiplier, t.rows)
     is_noticed = those & (remove_null_space_multipliers(t, those) > NOTICEABLE)
@@ -280,11 +283,11 @@ def spare_multipliers(t: Tables, h: float, damping: float, still: float, those: 
 def checked(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, those: Truth
 ) -> Choice:
-    """The status of a step where Newton's method stops, in those lanes.
+    """Return the status of a step after Newton's method has stopped, in these lanes.
 
-    A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
-    it. So it does where the iteration has converged far away. A converged step whose ledger is open by less is
-    counted and goes on.
+    A step far longer than a period can stop where updates are small and the residual is not: its energy balance
+    shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
+    is counted and accepted.
     """
     are_counted = angles_can_be_counted(t) & driven_angles_follow(t)
     if not any_of(those & are_counted):
@@ -300,12 +303,12 @@ def checked(
 
 @compiled
 def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, those: Truth) -> None:
-    """Where Newton's method starts in this attempt, in those lanes.
+    """Set the initial guess of Newton's method for this attempt, in these lanes.
 
-    First each velocity on the line through its last two values, with what lines miss continued (``remember``), nu_n
-    where there is no step before. In a step far longer than a period nu changes its sign at the end of each
-    step, and such a start may lie many amplitudes away from the solution; then -nu_n, which leaves the
-    bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
+    The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation (``remember``),
+    or uses nu_n where there is no step before. In a step far longer than a period nu changes its sign at the end of
+    each step, and such a start may lie many amplitudes away from the solution; then follow -nu_n, which leaves the
+    bodies where they are; -nu_n for the elastic rates only; zero. Relaxed attempts begin at nu_n.
     """
     for i in range(t.rows):
         t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
@@ -326,9 +329,10 @@ def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, thos
 
 @compiled
 def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, those: Truth) -> None:
-    """Each on the line through its last two values, in those lanes, with what lines miss by their recurrence.
+    """Extrapolate all velocities linearly, in these lanes, and add the extrapolation error predicted by recurrence.
 
-    Not where joints depend on each other: each iteration closes relaxed joints further, and too few are left then.
+    The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
+    left then.
     """
     length, seen = share_of_last_step(t, h), 2
     is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
@@ -361,15 +365,16 @@ def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, thos
 
 @compiled
 def share_of_last_step(t: Tables, h: float) -> float:
-    """How many of its changes of velocity go on in a step h; 0 where no step came before."""
+    """Ratio of h to the length of the last step, by which changes of velocity continue; 0 without a step before."""
     return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
 
 
 @compiled
 def find_recurrence(t: Tables, products: Reals) -> None:
-    """How a miss follows from those before it, by least squares: coefficients in the last column of ``recurrence``.
+    """Solve for the linear recurrence of extrapolation errors, by least squares.
 
-    A miss that is a combination of later ones has none.
+    The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
+    has none.
     """
     for i in range(MISSES):
         row = t.recurrence + RECURRENCE * i
@@ -395,7 +400,7 @@ def find_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def step_error(t: Tables, h: float) -> float:
-    """Estimated error of the displacement in the step [m] (4.22); zero where no step of this size came before."""
+    """Estimated error of the displacement in the step [m] (4.22); zero if no step of this size came before."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0
@@ -414,14 +419,14 @@ def step_error(t: Tables, h: float) -> float:
 
 @compiled
 def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Velocities for the guess of the next step, and what lines through the last ones missed in the last steps.
+    """Store the velocities for the next guess, and the errors of their linear extrapolation in the last steps.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
-    so do these misses. All velocities have one recurrence, so that the axes of the world do not matter to what is
-    found where a step is so long that it has several solutions. Older products fade. In composed steps, whose parts
-    are not equal, each part has a recurrence of its own, that of the same part in the steps before. Misses are kept
-    from the first step on that takes more than the fewest iterations: before it there is nothing to gain. Models
-    with redundant joints have no use for them.
+    so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
+    a step is so long that it has several. Older products fade. In composed steps, whose substeps are not equal,
+    each substep has its own recurrence, that of the same substep in the steps before. Errors are stored from the
+    first step on that takes more than the fewest iterations: before it there is nothing to gain. Models with
+    redundant joints do not use them.
     """
     length, n, rows = share_of_last_step(t, h), t.velocities, RECURRENCE
     known, is_known = t.known_velocities[0], t.known_velocities[0] > 0.0
@@ -465,21 +470,21 @@ def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bo
 
 @compiled
 def keep_velocity(t: Tables, known: float) -> None:
-    """nu_n, before the step ends, as that of the step before, which so many equal ones precede."""
+    """Store nu_n as the velocities of the step before, and the number of equal steps that precede the next one."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 
 
 @compiled
 def set_vectors(target: Vectors, source: Reals, count: int) -> None:
-    """Values of functions of time, 3 numbers each, into their place."""
+    """Copy values of functions of time, three numbers each, into vectors."""
     for k in range(count):
         target[k] = vector(source[3 * k], source[3 * k + 1], source[3 * k + 2])
 
 
 @compiled
 def write_row(t: Tables, stored: Reals) -> None:
-    """The state, with its energies, into a row."""
+    """Write the state, with its energies, into a row."""
     begin_ports(t)
     energies(t)
     copy(t.state, stored, t.state_numbers)

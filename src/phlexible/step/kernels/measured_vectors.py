@@ -1,4 +1,4 @@
-"""Places and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
+"""Positions and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
 
 from math import nan
 
@@ -23,7 +23,7 @@ def measured_vectors(
     places: Rows2,
     rates: Rows2,
 ) -> None:
-    """Write place and rate of each vector.
+    """Write position and rate of each vector, shape (vectors, 3) each.
 
     Args:
         position, rotation, eta: of the state.
@@ -86,12 +86,13 @@ def measure_rows(
     angles,
     measured,
 ):
-    """What ``measured_vectors`` and then ``measure`` find of many mechanisms of one structure.
+    """Apply ``measured_vectors`` and then ``measure`` to many mechanisms of one structure.
 
     Args:
-        position, rotation, eta, velocity, base, shapes, numbers, measured: theirs, a row for each mechanism.
-        dimension, vectors, items, functions, terms, chords, parts: theirs, of all mechanisms.
-        places, rates, angles: room for one mechanism.
+        position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each
+            mechanism.
+        dimension, vectors, items, functions, terms, chords, parts: their arguments, the same for all mechanisms.
+        places, rates, angles: memory for one mechanism.
     """
     for k in range(len(measured)):
         x, R, q, nu = position[k], rotation[k], eta[k], velocity[k]

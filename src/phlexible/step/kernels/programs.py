@@ -1,7 +1,7 @@
-"""The compiled step in programs: each family of forces is one, and models have those that they need.
+"""Programs of the compiled step, one for each family of forces; models load those that they need.
 
-A program is one entry point, compiled and kept as one (``step/programs.py``). It exports functions, which others
-call by their addresses in the tables (``step/tables/functions.py``). Where a model has no use for a program the
+A program is one entry point, compiled and cached as one (``step/programs.py``). It exports functions, which others
+call by their addresses in the tables (``step/tables/functions.py``). If a model does not use a program the
 addresses are zero, and calls of its functions do nothing. A program of dual numbers exports what the equations of a
 step call: no energies, no Newton's matrix, no elimination.
 """
@@ -25,7 +25,7 @@ def _exports(header: Any) -> None:
 
 
 def _program(name: str, title: str, functions: tuple[str, ...], header: type) -> Any:
-    """The entry point of one program."""
+    """Return the entry point of one program, which writes the addresses of its functions into a header."""
     names = {"exported_functions": exporting([KERNELS[each] for each in functions])}
     function = FunctionType(_exports.__code__, {**globals(), **names})
     function.__doc__, function.__annotations__ = title, {"return": None}

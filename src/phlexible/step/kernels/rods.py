@@ -1,4 +1,4 @@
-"""Rods: strains between neighbouring sections, forces, their derivative (docs/theory.md, 8)."""
+"""Forces of rods, from strains between neighbouring sections, and their derivative (docs/theory.md, 8)."""
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.notation import (
@@ -33,7 +33,7 @@ from phlexible.step.kernels.laws import damper
 
 @compiled
 def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """sum S_k x_k, of differences, since the sum of all S is zero."""
+    """Return sum S_k x_k over the sections of point p, from differences, since the sum of all S is zero."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -43,7 +43,7 @@ def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
 
 @compiled
 def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
-    """sum of weights R_k^T."""
+    """Return the weighted sum of R_k^T over the sections of point p, with directors as rows."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
     for k in range(1, t.rod_nodes_count[p]):
@@ -53,7 +53,7 @@ def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
 
 @compiled
 def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Its change in the step, from the changes."""
+    """Return the change of ``directors`` in the step, from the changes of the rotations."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -63,19 +63,19 @@ def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
 
 @compiled
 def curvature(D: Matrix, S: Matrix) -> Vector:
-    """K of directors and their derivatives."""
+    """Return the curvature K of directors D and their derivatives S."""
     return -0.5 * crossed(D @ transposed(S))
 
 
 @compiled
 def place_of_strain(t: Tables, s: int) -> int:
-    """Of the s-th strain among the six."""
+    """Return the index of the s-th strain among the six (Gamma, K)."""
     return 5 if t.dimension == 2 and s == 2 else s
 
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """The strains theta = L^T (Gamma, K), from ``rod_force`` on."""
+    """Write the strains theta = L^T (Gamma, K) of point p, or their changes, from ``rod_force`` on."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -85,7 +85,7 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """X', D, D' and theta at the start of the step."""
+    """Compute X', D, D' and theta of all points at the start of the step."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -99,7 +99,7 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Changes of all strains, their forces with the slopes of these, and the stresses that they are together."""
+    """Compute changes of all strains, their forces with derivatives, and the stresses L F."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = place_slope(t, p, t.shift), turned_directors(t, p, weights), turned_directors(t, p, slopes)
@@ -118,7 +118,7 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """F of a strain, and its derivative to theta_{n+1}: what (8.14) is for the linear laws of rods."""
+    """Return the force F of a strain, and its derivative to theta_{n+1}: (8.14) for the linear laws of rods."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damper(t, f, h, damping)
     creeping, steeper = pull_of_branches(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -127,25 +127,25 @@ def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
 
 @compiled
 def mean_along(t: Tables, p: int) -> Vector:
-    """X' at the middle of the step."""
+    """Return X' of point p at the middle of the step."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 
 @compiled
 def mean_directors(t: Tables, which: int) -> Matrix:
-    """D (2 p) or D' (2 p + 1) at the middle of the step."""
+    """Return D (``which`` = 2 p) or D' (2 p + 1) at the middle of the step."""
     return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
 
 
 @compiled
 def mean_section(t: Tables, b: int) -> Matrix:
-    """Directors of a section at the middle of the step."""
+    """Return the directors of section b at the middle of the step, as rows."""
     return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
 
 
 @compiled
 def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Forces of the stresses of a point on the directors of its k-th section, in rows."""
+    """Return the forces of the stresses of point p on the directors of its k-th section, as rows."""
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
@@ -153,7 +153,7 @@ def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> 
 
 @exported
 def add_rod_pulls(t: Tables) -> None:
-    """Forces and moments of all rods on their sections (8.3)."""
+    """Add forces and moments of all rods to the sums for their sections (8.3)."""
     for p in range(t.rod_points):
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -165,7 +165,10 @@ def add_rod_pulls(t: Tables) -> None:
 
 @compiled
 def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
-    """Moments on a section with directors ``own``, a row for each unit of K: a_y x z_z - a_z x z_y and cyclic."""
+    """Return moments on a section with directors ``own``, a row for each unit of K.
+
+    They are a_y x z_z - a_z x z_y and cyclic, with a the directors and z the rows of Z.
+    """
     x, y, z = row(own, 0), row(own, 1), row(own, 2)
     u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
     return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
@@ -173,7 +176,7 @@ def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
 
 @exported
 def round_off_of_rods(t: Tables) -> float:
-    """Stretching forces times the places whose differences stretch."""
+    """Sum of stretching forces times the positions whose differences stretch, for the round-off of energies [J]."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
@@ -191,7 +194,7 @@ def round_off_of_rods(t: Tables) -> float:
 
 @exported
 def rod_tangent(t: Tables, h: float) -> None:
-    """Add it to the blocks of all pairs of sections that share an element."""
+    """Add the derivative of rod forces to the blocks of all pairs of sections that share an element."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
@@ -242,19 +245,19 @@ def rod_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def _crossed_rows(M: Matrix, a: Vector) -> Matrix:
-    """M [a]: rows of M, each x a."""
+    """Return the matrix M [a], the cross products of the rows of M with a."""
     return matrix(cross(row(M, 0), a), cross(row(M, 1), a), cross(row(M, 2), a))
 
 
 @compiled
 def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
-    """Rows times h s."""
+    """Multiply row i of a matrix by h s[i]."""
     return matrix((h * s[0]) * row(M, 0), (h * s[1]) * row(M, 1), (h * s[2]) * row(M, 2))
 
 
 @compiled
 def _add(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add to a block of rows (V, w) and columns (V, w)."""
+    """Add four 3 x 3 matrices to a block of rows (V, w) and columns (V, w), or their plane parts."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y
@@ -281,12 +284,12 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 @compiled
 def _turning(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Moments on section k of bending along directors that turn with section l."""
+    """Return the moments on section k by bending along directors that rotate with section l."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return curl(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 
 
 @compiled
 def curl(M: Matrix) -> Matrix:
-    """tr(M) 1 - M: sum of u x (d x v) is this times d, for M = sum of v u^T."""
+    """Return tr(M) I - M, which times d is the sum of u x (d x v) for M = sum of v u^T."""
     return trace(M) * one() - M

@@ -1,4 +1,4 @@
-"""LU of the blocks of long bodies, whose coordinates couple along them only (docs/theory.md, 4)."""
+"""LU of the blocks of long bodies, whose coordinates couple with neighbours only (docs/theory.md, 4)."""
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, factor, fill, product, scale, solve, subtract_rows
@@ -17,13 +17,14 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, al
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Whether a node is a frame with segments."""
+    """Whether a node of the elimination is a frame with segments."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
 @compiled
 def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
-    """Entry (i, j) of the block of frame b, by velocities; within a segment or between neighbours only."""
+    """Return the entry (i, j) of the block of frame b, by velocities, within a segment or between neighbours
+    only."""
     rigid = t.rigid_of[b]
     if i < rigid:
         if j < rigid:
@@ -36,7 +37,10 @@ def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
 
 @exported
 def factor_segments(t: Tables, b: int) -> Truth:
-    """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
+    """Factor the block of frame b in place; False where it is singular.
+
+    V is left out where only m couples it.
+    """
     apart, first = t.node_apart[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, last = across - apart, first + t.segments_count[t.type_of[b]] - 1
@@ -104,7 +108,10 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """N_pq,i -= S_p,i S_q . x / m, from the point of frame b to its centre of mass; S is kept over sqrt(m)."""
+    """Subtract S_p,i S_q . x / m from N_pq,i: from the point of frame b to its centre of mass.
+
+    S is stored over sqrt(m).
+    """
     kind = t.type_of[b]
     m, S = t.elastic_count[kind] + 1, t.type_number + t.first_moment[kind]
     for q in range(t.dimension):
@@ -119,7 +126,7 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @exported
 def add_border(t: Tables, b: int, C: Matrix) -> None:
-    """The rows and columns of y."""
+    """Write the rows and columns of the auxiliary y into the block of frame b."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)

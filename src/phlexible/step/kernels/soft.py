@@ -33,7 +33,8 @@ from phlexible.step.tables.declarations import (
 
 @compiled
 def slope_along(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a: int) -> Vector:
-    """sum_i (slopes_i)_a x_i of so many nodes, of differences from the first one: the sum of all slopes is zero."""
+    """Return sum_i (slopes_i)_a x_i of ``count`` nodes, from differences to the first: the sum of all slopes is
+    zero."""
     found = vector(0.0, 0.0, 0.0)
     for i in range(1, count):
         found += along(slopes[i], a) * (values[nodes[i]] - values[nodes[0]])
@@ -54,13 +55,13 @@ VOLUME = 2  # the third function of a group takes det C
 
 @compiled
 def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """A : B of tensors (a, x) and (b, y)."""
+    """Return the double contraction A : B of symmetric tensors A = (a, x) and B = (b, y)."""
     return dot(a, b) + 2.0 * dot(x, y)
 
 
 @compiled
 def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """(11, 22, 33) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
+    """Return (11, 22, 33) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
     return vector(
         0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
         0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
@@ -70,7 +71,7 @@ def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
 
 @compiled
 def cofactor_sides(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """(23, 13, 12) of it."""
+    """Return (23, 13, 12) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
     return vector(
         0.5 * (x.y * y.z + x.z * y.y - a.x * y.x - x.x * b.x),
         0.5 * (x.x * y.z + x.z * y.x - a.y * y.y - x.y * b.y),
@@ -80,13 +81,16 @@ def cofactor_sides(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
 
 @compiled
 def total(a: Vector) -> float:
-    """a_1 + a_2 + a_3."""
+    """Return the sum of the components of a vector."""
     return a.x + a.y + a.z
 
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """log c of a sheet with det C = x that has no stress across it; a, b: numbers of its function."""
+    """Return log c, with c the squared stretch across a sheet without stress there, at det C = x in its plane.
+
+    a, b: numbers of its function.
+    """
     ratio = a / (2.0 * b)
     log_x = log(x)
     log_c = -log_x * ratio / (1.0 + ratio)
@@ -100,21 +104,21 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
 
 @compiled
 def thickness_squared(a: float, b: float, x: float) -> float:
-    """c of it."""
+    """Return the squared stretch c across a sheet without stress there, at det C = x in its plane."""
     return exp(log_of_thickness_squared(a, b, x))
 
 
 @compiled
 def undeformed_value(q: int) -> float:
-    """Of the invariant that function q takes: each group has one of I_1, of I_2 and of det C."""
+    """Undeformed value of the invariant of function q: each group has functions of I_1, of I_2 and of det C."""
     return 1.0 if q % 3 == 2 else 3.0
 
 
 @compiled
 def energy_of(t: Tables, q: int, change: float) -> float:
-    """Function q where its invariant differs so much from its undeformed value [J/m3].
+    """Energy density of function q, whose invariant differs by ``change`` from its undeformed value [J/m3].
 
-    Told by the difference, parts that cancel at small strains are small themselves.
+    From this difference, terms that cancel at small strains are small themselves.
     """
     kind, a, b = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q]
     x = undeformed_value(q) + change
@@ -134,7 +138,7 @@ def energy_of(t: Tables, q: int, change: float) -> float:
 
 @compiled
 def energy_of_sheet(a: float, b: float, x: float, change: float) -> float:
-    """That of a sheet whose thickness follows; ``change``: of det C = x."""
+    """Energy density of a sheet whose thickness follows, at det C = x, which changed by ``change`` [J/m3]."""
     log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
@@ -142,13 +146,13 @@ def energy_of_sheet(a: float, b: float, x: float, change: float) -> float:
 
 @compiled
 def slope_of_sheet(a: float, b: float, x: float) -> float:
-    """Its derivative."""
+    """Derivative of ``energy_of_sheet`` to det C = x [J/m3]."""
     return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """delta(h) / delta(x) of function q, and its derivative to the end."""
+    """Return the discrete derivative delta(h) / delta(x) of function q, and its derivative to the end."""
     kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -171,7 +175,7 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 
 @compiled_lane_by_lane
 def quotient_of_sheet(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """delta(h) / delta(x) of the function of a sheet, and its derivative to the end."""
+    """Return delta(h) / delta(x) of the function of a sheet, and its derivative to the end."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan
@@ -195,7 +199,7 @@ def quotient_of_sheet(a: float, b: float, x: float, change: float) -> tuple[floa
 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
-    """W(C) of group g [J/m3]."""
+    """Energy density W(C) of group g at C = (c, x) [J/m3]."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = total(e)
@@ -211,7 +215,7 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
 def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
-    """S over a step from C = (c, x) that changes by (dc, dx), with gamma D delta(E) of viscosity."""
+    """Return S over a step from C = (c, x) that changes by (dc, dx), with gamma D delta(E) of viscosity."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     trace = 0.5 * gamma * lame * total(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
@@ -234,7 +238,8 @@ def mean_stress(
 
 @compiled
 def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Mean of the cofactor along the way from (c, x) to (ec, ex): a third of each bilinear form."""
+    """Return (11, 22, 33) of the mean cofactor along the line from (c, x) to (ec, ex): a third of each bilinear
+    form."""
     third = 1.0 / 3.0
     both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
     return third * (both + cofactor_diagonal(ec, ex, ec, ex))
@@ -242,7 +247,7 @@ def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vect
 
 @compiled
 def mean_cofactor_sides(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Its sides."""
+    """Return (23, 13, 12) of the mean cofactor along the line from (c, x) to (ec, ex)."""
     third = 1.0 / 3.0
     both = cofactor_sides(c, x, c, x) + cofactor_sides(c, x, ec, ex)
     return third * (both + cofactor_sides(ec, ex, ec, ex))
@@ -250,7 +255,8 @@ def mean_cofactor_sides(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
 
 @compiled
 def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Derivative of ``mean_stress`` to E_{n+1} into ``soft_tangent``: column s at 6 s, shear strains twice."""
+    """Write the derivative of ``mean_stress`` to E_{n+1} into ``soft_tangent``: column s at 6 s, shear strains
+    twice."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -295,28 +301,28 @@ def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vecto
 
 @compiled
 def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
-    """F_a at the start of the step, at point p of element e."""
+    """Return F_a at the start of the step, at point p of element e."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
-    """delta(F_a)."""
+    """Return the change delta(F_a) in the step, at point p of element e."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
-    """C_11, C_22, C_33 of F_a = x, y, z."""
+    """Return C_11, C_22, C_33 of F_a = x, y, z, with C_33 = 1 for a sheet."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across)
 
 
 @compiled
 def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
-    """tau / h + numerical damping."""
+    """Return the damping factor of element e: tau / h + numerical damping."""
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
@@ -325,13 +331,13 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 @compiled
 def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """e : D f of small strains with 2 e = (a, x) and 2 f = (b, y) [J/m3]."""
+    """Return the bilinear form e : D f of small strains with 2 e = (a, x) and 2 f = (b, y) [J/m3]."""
     return 0.25 * t.soft_lame[g] * total(a) * total(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Mean S of the branches at a point over a step in which C changes by (dc, dx)."""
+    """Return the mean S of the branches at a point over a step in which C changes by (dc, dx)."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -346,7 +352,7 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 
 @compiled
 def branch_slope(t: Tables, g: int, h: float) -> float:
-    """What branches add to the factor of D delta(E): sum of shares times B."""
+    """Contribution of the branches to the factor of D delta(E): sum of shares times B."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         fade(t, t.soft_branch_fading[b], h)
@@ -356,7 +362,10 @@ def branch_slope(t: Tables, g: int, h: float) -> float:
 
 @exported
 def end_soft(t: Tables, h: float) -> float:
-    """Strains of the branches at the end of the step, before nodes have moved; what their dashpots lose [J]."""
+    """Advance the branch strains of all elements to the end of the step; return the energy that dashpots lose [J].
+
+    It must be called before the nodes have moved.
+    """
     lost = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
@@ -373,7 +382,7 @@ def end_soft(t: Tables, h: float) -> float:
 
 @compiled
 def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Strains of the branches at a point after a step in which C changed by (dc, do); what their dashpots lose."""
+    """Advance the branch strains at a point by a change (dc, do) of C; return the energy that dashpots lose [J]."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -390,7 +399,7 @@ def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> fl
 
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
-    """Stored in the springs of the branches at a point [J/m3]."""
+    """Energy density in the springs of the branches at a point [J/m3]."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -402,7 +411,7 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times what the elements pull to the balances of their nodes; the work of it, and its parts."""
+    """Add h times the forces of all elements to the balances of their nodes, and set their work and loss."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
         g, gamma, k, first = (
@@ -498,7 +507,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
 
 @exported
 def soft_energy(t: Tables) -> float:
-    """What all elements store at the state [J]."""
+    """Energy stored in all elements at the state [J]."""
     stored = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
@@ -518,7 +527,7 @@ def soft_energy(t: Tables) -> float:
 
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Mean of x,r (a = 1) or x,s (a = 2) of face f at point p."""
+    """Return the mean of x,r (a = 1) or x,s (a = 2) of face f at point p over the step."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     start = slope_along(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
@@ -526,14 +535,14 @@ def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
 
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Its change in the step."""
+    """Return the change of x,r (a = 1) or x,s (a = 2) of face f at point p in the step."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     return slope_along(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
-    """Of x,r x x,s along the way."""
+    """Return the mean normal x,r x x,s of face f at point p, for nodes that move along lines in the step."""
     turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 
@@ -555,7 +564,7 @@ def add_pressures(t: Tables, h: float) -> None:
 
 @exported
 def pressure_work(t: Tables, q: int) -> float:
-    """p delta(V) of load q."""
+    """Work p delta(V) of the pressure q in the step [J]."""
     work = 0.0
     for f in range(t.faces_begin[q], t.faces_end[q]):
         m, first = t.face_nodes_count[f], t.face_nodes_begin[f]

@@ -58,7 +58,7 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Chords at t_n, coefficients and constants that are functions of time; laws and rods."""
+    """Compute chords at t_n, coefficients and constants that are functions of time, and the families' start."""
     for y in range(t.chords):
         t.chord0[y] = chord_of(t, y, t.place0)
     for p in range(t.terms):
@@ -75,7 +75,7 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
-    """Change of all chords, and what constraints and laws pull on every vector with (8.3)."""
+    """Compute changes of all chords, and add forces of constraints and laws to the vectors (8.3)."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = chord_of(t, y, t.change)
@@ -87,7 +87,7 @@ def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def gap(t: Tables, m: int) -> float:
-    """Value of a constrained function at the end of the step."""
+    """Return the value of constraint row m at the end of the step."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
@@ -96,7 +96,7 @@ def gap(t: Tables, m: int) -> float:
 
 @compiled
 def gap_size(t: Tables, m: int) -> float:
-    """What round-off of a gap is compared with: the sizes of the parts that it is the sum of."""
+    """Sum of the absolute terms of a constraint row, which its round-off is compared with."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p])))
@@ -105,7 +105,10 @@ def gap_size(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """w_{n+1} / h, of what is not held the multiplier; auxiliary rows are zero: their unknowns follow the state."""
+    """Write the residuals of constraint rows: w_{n+1} / h, or the multiplier of an inactive row.
+
+    Auxiliary rows are zero: their unknowns follow the state.
+    """
     share = 1.0 / h
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.functions_begin[i]
@@ -119,10 +122,10 @@ def constraint_residuals(t: Tables, h: float) -> None:
 
 @exported
 def constraints_close(t: Tables) -> Truth:
-    """Whether all constrained functions vanish at the end of the step.
+    """Whether all active constraint rows vanish at the end of the step.
 
-    With relaxed joints small updates of the velocities do not show it: multipliers of joints that
-    contradict each other grow from update to update and move nothing.
+    With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
+    other grow from update to update and move nothing.
     """
     close = True
     for row in range(t.rows):
@@ -135,7 +138,8 @@ def constraints_close(t: Tables) -> Truth:
 
 @compiled
 def interaction_tangent(t: Tables, h: float) -> None:
-    """All blocks of the interactions: gradients, second derivatives, tangents of laws (8.4)."""
+    """Add all blocks of the interactions to Newton's matrix: gradients, second derivatives, tangents of laws
+    (8.4)."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -159,7 +163,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def release(t: Tables, m: int, held: Truth) -> None:
-    """No gradient of function m in lanes where it is not held."""
+    """Set the gradient of function m to zero in lanes where it is inactive."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
@@ -168,7 +172,7 @@ def release(t: Tables, m: int, held: Truth) -> None:
 
 @compiled
 def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Row r of a constraint and column of its multiplier, in the blocks of one vector's carrier."""
+    """Add row r of a constraint, and the column of its multiplier, to the blocks of one vector's carrier."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -186,7 +190,7 @@ def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
 
 @compiled
 def auxiliary_rows(t: Tables, k: int) -> None:
-    """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
+    """Write the rows of auxiliary k, dx_{n+1} - sum_i motion_i dnu_i = 0, into its blocks."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -200,7 +204,7 @@ def auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def given_work(t: Tables, i: int) -> float:
-    """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
+    """Work of moving frames and paths in interaction i: -g times the change of w that they cause (8.5) [J]."""
     total, count = 0.0, t.functions_count[i]
     if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
         total, count = sliding_work(t, i), t.gap_count[i]
@@ -226,7 +230,7 @@ def given_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Whether no angle of a law turned by a right angle or more, and no driven one is to."""
+    """Whether no angle of a law turned by a right angle or more in the step."""
     are_small = True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -236,7 +240,7 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Whether no driven angle and no moving frame is to turn by a right angle or more in this step."""
+    """Whether no driven angle and no moving frame turns by a right angle or more in this step."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -276,14 +280,14 @@ def driven_angles_follow(t: Tables) -> Truth:
 
 @compiled
 def begin_step(t: Tables) -> None:
-    """Everything at t_n that does not change during the step, from the state."""
+    """Compute everything at t_n that does not change during the step, from the state."""
     begin_bodies(t)
     begin_ports(t)
 
 
 @exported
 def begin_bodies(t: Tables) -> None:
-    """Velocities, coordinates, moments and strains of all carriers at t_n, from the state."""
+    """Compute velocities, coordinates, moments and strains of all carriers at t_n, from the state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -297,16 +301,16 @@ def begin_bodies(t: Tables) -> None:
 
 @exported
 def begin_ports(t: Tables) -> None:
-    """Vectors and functions of them at t_n; vectors that are given, at both ends."""
+    """Compute vectors and their functions at t_n, and prescribed vectors at both ends."""
     begin_vectors(t)
     begin_interactions(t)
 
 
 @exported
 def start_from_end(t: Tables) -> None:
-    """What ``begin_bodies`` would find after an accepted step, from the end of that step.
+    """Set the results of ``begin_bodies`` after an accepted step from the end of that step.
 
-    Moments of the points, which the step has added to, are made anew: so they stay those of eta.
+    Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
     """
     for b in range(t.carriers):
         t.linear0[b] = t.linear1[b]
@@ -327,7 +331,7 @@ def start_from_end(t: Tables) -> None:
 
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
-    """Balances of all carriers and gaps of all constraints at velocity1 and multiplier1."""
+    """Compute the residuals of all balances and constraints at velocity1 and multiplier1."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -347,7 +351,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Where everything is at velocity1, and the forces over the step."""
+    """Compute the motion of everything at velocity1, and the forces over the step."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -362,7 +366,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Newton's matrix at the point of the last ``residuals``, as blocks."""
+    """Compute Newton's matrix in blocks at the point of the last ``residuals``."""
     inertia_matrix(t, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -375,7 +379,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, moves: float) -> None:
-    """The part of it that inertia has, and what the velocities do to all vectors.
+    """Write the inertia part of Newton's matrix, and compute levers and motions of all vectors.
 
     With ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
     """
@@ -391,7 +395,7 @@ def inertia_matrix(t: Tables, h: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """To the blocks of V."""
+    """Add the masses to the blocks of the linear velocities V."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

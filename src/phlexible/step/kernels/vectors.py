@@ -29,7 +29,7 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
-    """rho = x0 + P eta."""
+    """Return a vector in body axes, rho = x0 + P eta."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
@@ -38,7 +38,7 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """x_n of all vectors; delta(x) of those that are given."""
+    """Compute x_n of all vectors, and delta(x) of those that are prescribed."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -56,7 +56,7 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """delta(x) of all vectors on carriers; no force on any."""
+    """Compute delta(x) of all vectors on carriers, and clear the forces on all."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """dx/dt of all vectors on carriers at the state of ``begin_step``, into ``change``: for controllers."""
+    """Compute dx/dt of all vectors on carriers at the state of ``begin_step``, into ``change``, for controllers."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= t.frames:
@@ -87,25 +87,25 @@ def vector_rates(t: Tables) -> None:
 
 @compiled
 def outer(a: Vector, b: Vector) -> Matrix:
-    """a b^T."""
+    """Return the outer product a b^T."""
     return matrix(a.x * b, a.y * b, a.z * b)
 
 
 @compiled
 def mean_place(t: Tables, k: int) -> Vector:
-    """Mean of a vector over the step."""
+    """Return the mean of vector k over the step."""
     return t.place0[k] + 0.5 * t.change[k]
 
 
 @compiled
 def mean_chord(t: Tables, y: int) -> Vector:
-    """Mean of a chord over the step."""
+    """Return the mean of chord y over the step."""
     return t.chord0[y] + 0.5 * t.chord_change[y]
 
 
 @compiled
 def end_chord(t: Tables, y: int) -> Vector:
-    """A chord at the end of the step."""
+    """Return chord y at the end of the step."""
     return t.chord0[y] + t.chord_change[y]
 
 
@@ -146,7 +146,7 @@ def apply_forces(t: Tables, h: float) -> None:
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """lever and motion of vector k for V, w and deta/dt in the support of its shapes."""
+    """Compute levers and motions of vector k for V, w and deta/dt in the support of its shapes."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -169,13 +169,13 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def moved_by(t: Tables, k: int) -> int:
-    """How many velocities move vector k: those of the frame and the support of its shapes."""
+    """Number of velocities that move vector k: those of the frame and the support of its shapes."""
     return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
 
 
 @compiled
 def velocity_of(t: Tables, k: int, i: int) -> int:
-    """Which velocity of its carrier the i-th of those is."""
+    """Index, among the velocities of its carrier, of the i-th velocity that moves vector k."""
     return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
 
 
@@ -213,7 +213,7 @@ def force_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k motion_l: a force c dx_l on vector k.
+    """Subtract c lever_k motion_l from a block, the derivative of a force c dx_l on vector k.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

@@ -1,1 +1,1 @@
-"""What kernels read and write."""
+"""Tables that kernels read and write: their declarations, memory and requests."""

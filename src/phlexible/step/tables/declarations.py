@@ -1,4 +1,4 @@
-"""The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning."""
+"""Declarations of everything that the kernels read and write: name, kind, size, unit, writer, meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from functools import cached_property
 
 
 class Kind(Enum):
-    """What an entry of a table is; COUNT: no table but one number."""
+    """Kind of an entry of a table; COUNT is a single number without a table."""
 
     COUNT = "count"
     INTEGER = "integer"
@@ -19,7 +19,7 @@ class Kind(Enum):
 
 
 class Writer(Enum):
-    """Who writes a table."""
+    """Part of the program that writes a table, and when."""
 
     SYSTEM = "once, from the model"
     CLOCK = "before each step: functions of time"
@@ -30,10 +30,10 @@ class Writer(Enum):
 
 @dataclass(frozen=True)
 class Table:
-    """One table.
+    """Declaration of one table of the kernels.
 
     Attributes:
-        name: as kernels say it.
+        name: of the table in the kernels.
         kind: of its entries.
         size: number of entries: a count such as "rows", a multiple such as "2 rows", a sum such as "rows + 1". That
             of a count is "1", or the count of its owners: the count is then that of a ragged list (``owner``).
@@ -50,7 +50,7 @@ class Table:
     meaning: str
 
     def entries(self, counts: Mapping[str, int]) -> int:
-        """Number of entries for given counts."""
+        """Number of entries for these counts."""
         factor, name, more = self.sized_by
         return factor * counts[name] + more
 
@@ -63,16 +63,17 @@ class Table:
 
     @property
     def owner(self) -> str:
-        """The count of owners, of which each has some entries of this count, one after the other, or none.
+        """Name of the count of owners, each of which has some entries of this count, consecutively; empty: no
+        ragged list.
 
-        Such a ragged list needs no offsets written by hand. Assembly gives the lengths for all owners by its name,
-        say ``parts`` of ``bodies``; kernels read ``t.parts_begin[b]``, ``t.parts_end[b]``, ``t.parts_count[b]``.
+        A ragged list needs no offsets written by hand. Assembly gives the lengths for all owners by its name, say
+        ``parts`` of ``bodies``; kernels read ``t.parts_begin[b]``, ``t.parts_end[b]``, ``t.parts_count[b]``.
         """
         return self.size if self.kind is Kind.COUNT and self.size != "1" else ""
 
 
 def tables_of(text: str) -> tuple[Table, ...]:
-    """Tables that a text declares, one a line, below headings of a writer and a kind such as ``STEP VECTOR``.
+    """Parse tables that a text declares, one a line, below headings of a writer and a kind such as ``STEP VECTOR``.
 
     Args:
         text: name, size, unit and meaning of each.
@@ -744,8 +745,10 @@ TURN, DRILLED, SLIPS, MET = 6, 3, 4, 5
 
 
 class MemberKind(Enum):
-    """Spheres and pieces of lines; what solids touch: places, pieces, corners of solids without end, places beside
-    them of those with one, rims; solids, convex ones before others.
+    """Kinds of members of contact groups: rounds, then points and edges that solids touch, then solids.
+
+    ROUND: spheres and pieces of lines. SAMPLE, EDGE, CORNER, INSET, RIM: points, pieces, corners of infinite
+    solids, points near the corners of finite ones, rims. PLANE and after: solids, convex ones before others.
     """
 
     ROUND = 0
@@ -764,7 +767,7 @@ class MemberKind(Enum):
 
     @property
     def is_solid(self) -> bool:
-        """Whether it has axes, and touches spheres and places."""
+        """Whether members of the kind have axes, and touch spheres and points."""
         return self.value > MemberKind.RIM.value
 
 

@@ -1,8 +1,9 @@
-"""Programs of the compiled step and their functions: what every model has, and each family of forces.
+"""Programs of the compiled step and the functions that they export: the core that every model has, and families of
+forces.
 
-The tables hold the addresses of these functions, by which other programs call them. What a model has no use for is
-never compiled, and its addresses are zero (``step/kernels/programs.py``). Of a family this is the one list: the
-loops of ``step/kernels/step.py`` go over its roles.
+The tables hold the addresses of these functions, by which other programs call them. Programs that a model does not
+use are never compiled, and their addresses are zero (``step/kernels/programs.py``). This is the only list of the
+families: the loops of ``step/kernels/step.py`` go over its roles.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForceFamily:
-    """A program, and the functions that it exports.
+    """A program of the compiled step, and the functions that it exports.
 
     Attributes:
         name: of the program.
@@ -18,13 +19,13 @@ class ForceFamily:
         count: a count of the tables that is not zero in models that need it; empty: a rule of ``step/programs.py``.
         begin: role of the function for the start of a step, of the tables.
         forces: role of the function for forces over a step at given end velocities, of (tables, h, damping) or the
-            first of these, as all that follow.
+            first of these, as in all that follow.
         balance: role of the function that adds forces to the residual.
         tangent: role of the function that adds the derivative of the forces to Newton's matrix.
         equations: further functions that the residual calls, separated by blanks.
         others: functions that the residual does not call, which are not compiled for dual numbers.
-        lanes: "refused" where models with it do not step in lanes; "unused" where several mechanisms at once do
-            without it, and programs of one structure.
+        lanes: "refused" if models with it cannot step in lanes; "unused" if programs of several mechanisms, and of
+            one structure, do not call it.
     """
 
     name: str
@@ -40,17 +41,19 @@ class ForceFamily:
 
     @property
     def of_equations(self) -> tuple[str, ...]:
-        """Functions that the residual of a step calls."""
+        """Names of the functions that the residual of a step calls."""
         return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """All functions; those that others of the family call come before them, so that these calls are direct."""
+        """Names of all functions of the family, each before its callers within it, so that these calls are
+        direct."""
         return *self.of_equations, *filter(None, (self.tangent,)), *self.others.split()
 
 
 def families_of(text: str) -> tuple[ForceFamily, ...]:
-    """Families that a text declares: name, title, count, then fields; lines that begin with a bar go on."""
+    """Parse families that a text declares, one a line: name, title, count, then fields; lines with a bar
+    continue."""
     found = []
     for line in text.strip().replace("\n    |", " |").splitlines():
         name, title, count, *fields = (part.strip() for part in line.split("|"))

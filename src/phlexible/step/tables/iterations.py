@@ -1,4 +1,4 @@
-"""Whether linear systems of a step are solved by conjugate gradients or by elimination (docs/theory.md, 5)."""
+"""Choice of conjugate gradients or elimination for the linear systems of a step (docs/theory.md, 5)."""
 
 import numpy as np
 
@@ -13,9 +13,11 @@ A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 
 
 def most_iterations(memory: Memory) -> int:
-    """How many products with the matrix cost what an elimination does; 0: too few, or none can be used.
+    """Number of products with the matrix that cost as much as an elimination; 0 if conjugate gradients are not
+    used.
 
-    They take soft bodies alone, whose joints hold a node each, as sizes of tables tell: the same in all runs.
+    They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
+    large enough. It follows from sizes of tables alone: the same in all runs.
     """
     counts = memory.counts
     if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _holds_nodes(memory):
@@ -31,7 +33,7 @@ def most_iterations(memory: Memory) -> int:
 
 
 def _holds_nodes(memory: Memory) -> bool:
-    """Whether each constraint holds one carrier, and no two the same one."""
+    """Whether each constraint contains vectors of one carrier only, and no two constraints the same one."""
     carrier, held = memory["vector_carrier"], list[int]()
     functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):

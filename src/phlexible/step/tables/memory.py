@@ -1,6 +1,6 @@
 """Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels.
 
-Of one mechanism, in dual numbers too, or of several of one structure together, a lane each
+It holds one mechanism, with floats or dual numbers, or several of one structure, a lane each
 (``step/compilation/lanes.py``).
 """
 
@@ -67,7 +67,7 @@ OF_FEW = {"kept_numbers": (1, "block_numbers"), "kept_rows": (1, "rows"), "kept_
 
 
 def _placed(*writers: Writer) -> IntArray:
-    """Of all tables with these writers that are no counts."""
+    """Indices of all tables with these writers, counts left out, shape (tables,)."""
     found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
     return np.array(found, dtype=np.int64)
 
@@ -87,7 +87,7 @@ _WIDTHS = np.array([SIZES[TABLES[place].kind] for place in _TABLES])
 
 
 class StateRows(Mapping[str, Array]):
-    """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made when asked for.
+    """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made on access.
 
     Args:
         numbers: shape (rows, state numbers).
@@ -101,7 +101,7 @@ class StateRows(Mapping[str, Array]):
         self.numbers, self._places = numbers, places
 
     def __getitem__(self, name: str) -> Array:
-        """One table."""
+        """Return one table of all rows by its name."""
         begin, end, shape = self._places[name]
         return self.numbers[:, begin:end].reshape(len(self.numbers), *shape)
 
@@ -113,7 +113,7 @@ class StateRows(Mapping[str, Array]):
 
 
 class Memory:
-    """All tables of a model.
+    """Memory of all tables of a model.
 
     Args:
         given: every table that the system writes, by name, arrays or lists (``packed``); lengths of ragged lists;
@@ -121,9 +121,9 @@ class Memory:
 
     Attributes:
         counts: all of them.
-        header: counts, addresses and lengths of tables and addresses of functions, as the kernels take them
+        header: counts, addresses and lengths of tables and addresses of functions, as the kernels read them
             (``notation.tables_at``).
-        state: all stored tables, one after the other; a view of it is what ``memory[name]`` gives of them.
+        state: all stored tables, one after the other; ``memory[name]`` is a view of it for these.
     """
 
     def __init__(self, given: Mapping[str, ArrayLike]) -> None:
@@ -147,7 +147,7 @@ class Memory:
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
-        """Lengths of all tables, and places of those that change: the state, then what steps write."""
+        """Set lengths of all tables, and offsets of those that change: the state, then what steps write."""
         self.counts["state_numbers"] = 0
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
@@ -171,13 +171,13 @@ class Memory:
         self._columns = {table.name: self._stored(table.name) for table in STATE}
 
     def fresh(self) -> Self:
-        """Memory with the same tables of the system and zeros in all others."""
+        """Return memory with the same tables of the system and zeros in all others."""
         other = copy(self)
         other._allocate()
         return other
 
     def of_parts(self, parts: int) -> "Memory":
-        """Memory with the same tables of the system, and a recurrence for each part of composed steps."""
+        """Return memory with the same tables of the system, and a recurrence for each substep of composed steps."""
         other = copy(self)
         other.counts, other._structure = {**self.counts, "recurrences": parts}, []
         other._template = self._template.copy()
@@ -186,7 +186,8 @@ class Memory:
         return other
 
     def with_numbers(self, tables: Mapping[str, Array]) -> Self:
-        """Memory with other numbers in some tables of the system, of their shapes, and zeros where steps write."""
+        """Return memory with other numbers in some tables of the system, of their shapes, and zeros where steps
+        write."""
         other = copy(self)
         given = {name: np.ascontiguousarray(array) for name, array in tables.items()}
         other._given, other._template, other._types = {**self._given, **given}, self._template.copy(), []
@@ -196,10 +197,10 @@ class Memory:
         return other
 
     def with_tables(self, given: Mapping[str, ArrayLike]) -> Self | None:
-        """Memory of a mechanism of the same structure; None: its counts or integers are others.
+        """Return memory for the tables of a mechanism of the same structure; None if counts or integers differ.
 
         Args:
-            given: of the other one, as this memory was made of.
+            given: tables of the other mechanism, as in the constructor.
         """
         found, tables = packed(given)
         if any(self.counts[name] != count for name, count in found.items()):
@@ -219,15 +220,15 @@ class Memory:
         return self.with_numbers(changed)
 
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
-        """Have each program write the addresses of its functions."""
+        """Make each program write the addresses of its functions into the header."""
         for program in programs:
             program(self._template)
         self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view.
+        """Return a table as a view: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3).
 
-        Of a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
+        For a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
         """
         if name in self._given:
             return self._given[name]
@@ -246,7 +247,7 @@ class Memory:
 
     @property
     def structure(self) -> bytes:
-        """A digest of counts and tables of integers: mechanisms that have the same can be stepped in lanes."""
+        """Digest of counts and integer tables, equal for mechanisms that can be stepped in lanes together."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
             for name, table in sorted(self._given.items()):
@@ -257,7 +258,7 @@ class Memory:
 
     @property
     def types(self) -> bytes:
-        """A digest of the numbers of types of bodies: lanes share those of mechanisms that have the same."""
+        """Digest of the numbers of types of bodies, which lanes share if it is equal."""
         if not self._types:
             found = sha256()
             for name in _OF_TYPES:
@@ -266,12 +267,13 @@ class Memory:
         return self._types[0]
 
     def place(self, name: str) -> int:
-        """Of the first number of a table that changes, among all of these, the state first."""
+        """Index of the first number of a table that changes, in the memory of all such tables, the state first."""
         return self._places[name][0]
 
     @property
     def blank(self) -> tuple[IntArray, dict[int, int], int]:
-        """The header with nothing but counts, places of tables that change by their places in it, their numbers."""
+        """Header with counts alone, offsets of changing tables by their indices in it, and the count of their
+        numbers."""
         header = np.zeros_like(self._template)
         counts = [place for place, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
@@ -279,11 +281,11 @@ class Memory:
 
     @property
     def state_sizes(self) -> dict[str, int]:
-        """How many numbers of the state each stored table holds."""
+        """Count of numbers that each stored table has in the state, by name."""
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
-        """The stored tables of states (k, state_numbers)."""
+        """Stored tables of several states, shape (rows, state numbers), as views."""
         return StateRows(states, self._columns)
 
     def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
@@ -301,7 +303,7 @@ class Memory:
             self["team"][0] = self._team_header.ctypes.data
 
     def _header_of(self, numbers: Array, width: int) -> IntArray:
-        """A header of tables in which each number that changes is one of so many beside each other."""
+        """Header of tables in which each changing number is stored ``width`` times, for lanes or dual numbers."""
         header = self._template.copy()
         header[self._own[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._own[:, 1]
         return header
@@ -315,9 +317,9 @@ class Memory:
 
 
 def packed(given: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Counts, with those that follow from lengths of tables, and all tables as arrays.
+    """Return counts, with those that follow from lengths of tables, and all tables as arrays.
 
-    Lists of arrays of several entries become one array. Of the lengths of a ragged list, which have its name, come
+    Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.
     """
     counts, tables = dict[str, int](), dict[str, NDArray[Any]]()
@@ -341,7 +343,7 @@ def packed(given: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, ND
 
 
 def specialized_structure(plan: Memory, connected: Memory) -> Structure:
-    """Counts and integers of tables, and the functions that a model which is connected has."""
+    """Return the structure of a plan: its counts and integers, and functions of a connected model."""
     integers = {
         table.name: plan._given[table.name].ravel().view(np.int64)
         for table in TABLES
@@ -355,20 +357,20 @@ def specialized_structure(plan: Memory, connected: Memory) -> Structure:
 
 
 class LaneMemory:
-    """Tables of several mechanisms of one structure, number by number beside each other.
+    """Tables of several mechanisms of one structure, whose numbers alternate in memory, a lane each.
 
     Args:
-        example: of one of them.
-        width: how many lanes.
+        example: memory of one of them.
+        width: number of lanes.
         is_specialized: they are stepped by a program in which counts and integers are constants.
-        have_types: all that are put into it together have the same ``types``, which lanes share: a number is read
+        have_types: all mechanisms in it have the same ``types``, which lanes share: a number is read
             once for all of them.
 
     Attributes:
-        header: as of ``Memory``, of a type that says how many lanes there are.
+        header: as in ``Memory``, of a type that names the number of lanes.
         state: stored tables, shape (state numbers, width).
         status: of the last step that was not taken, shape (width,).
-        width: how many lanes.
+        width: number of lanes.
         is_specialized, have_types: as given.
     """
 
@@ -399,19 +401,20 @@ class LaneMemory:
         return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Have each program write the addresses of its functions for so many lanes."""
+        """Make each program write the addresses of its functions for so many lanes into the header."""
         for program in programs:
             program(self.header)
 
     def put(self, memories: Sequence[Memory]) -> None:
-        """The states of mechanisms, a lane each; lanes that are left over do what the first does."""
+        """Copy tables and states of mechanisms into the lanes; lanes that are left over copy the first."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
         self.put_tables(spread)
         for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
 
     def put_tables(self, memories: Sequence[Memory]) -> None:
-        """Tables that the system writes, a lane for each of so many mechanisms."""
+        """Copy the tables of the system into the lanes, one for each of these mechanisms, where they have
+        changed."""
         for lane, memory in enumerate(memories):
             if self._members[lane] is memory._given:
                 continue
@@ -427,10 +430,10 @@ class DualMemory:
     """Tables of one mechanism in dual numbers; those that the system writes are shared and have no derivatives.
 
     Args:
-        example: of the mechanism, with its numbers.
+        example: memory of the mechanism, with its numbers.
 
     Attributes:
-        header: as of ``Memory``, of a type that says how many directions there are.
+        header: as in ``Memory``, of a type that names the number of directions.
     """
 
     def __init__(self, example: Memory) -> None:
@@ -448,13 +451,13 @@ class DualMemory:
         self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Have each program write the addresses of its functions of dual numbers."""
+        """Make each program write the addresses of its functions of dual numbers into the header."""
         for program in programs:
             program(self.header)
 
 
 def _aligned_zeros(count: int, width: int) -> Array:
-    """Shape (count, width), beginning where a cache line does."""
+    """Return zeros of shape (count, width) that begin at a cache line."""
     raw = np.zeros(count * width + ALIGNED)
     first = -(raw.ctypes.data // raw.itemsize) % ALIGNED
     return raw[first : first + count * width].reshape(count, width)
@@ -465,5 +468,5 @@ def _aligned(size: int) -> int:
 
 
 def _starts(lengths: IntArray) -> IntArray:
-    """Of what lies one after the other."""
+    """Offsets of consecutive blocks of these lengths, shape (blocks,)."""
     return np.asarray(np.cumsum(lengths) - lengths)

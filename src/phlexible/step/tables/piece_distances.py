@@ -1,4 +1,4 @@
-"""Numbers in the distances of pieces, which steps and equilibria have in common (docs/theory.md, 8)."""
+"""Constants of the distances of line segments, which steps and equilibria share (docs/theory.md, 8)."""
 
 SHARE = 5e-3
 """Of the length of a piece on a solid, by which the middle of what is parallel is chosen."""

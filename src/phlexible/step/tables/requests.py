@@ -1,4 +1,4 @@
-"""What Python gives compiled code beside the tables, and gets from it.
+"""Requests of Python to compiled code, and statuses that it returns.
 
 Arrays by their entries and axes, and one record a call, whose fields have names on both sides.
 """
@@ -39,11 +39,11 @@ NODE = -1
 
 
 class ArrayHint(Any):  # type: ignore[misc]  # so that type checkers let kernels do with it what they do
-    """An array that Python gives an entry point, contiguous.
+    """Annotation of a contiguous array that Python passes to an entry point.
 
     Attributes:
-        entry: its numbers.
-        axes: how many it has; None: any number, they are read as one row.
+        entry: type of its entries.
+        axes: number of its axes; None: any number, it is read as one row.
     """
 
     entry: ClassVar[Any] = float
@@ -51,67 +51,67 @@ class ArrayHint(Any):  # type: ignore[misc]  # so that type checkers let kernels
 
 
 class Numbers(ArrayHint):
-    """Numbers in any shape."""
+    """Annotation of an array of floats of any shape."""
 
 
 class Rows1(ArrayHint):
-    """Numbers with one axis."""
+    """Annotation of an array of floats with one axis."""
 
     axes = 1
 
 
 class Rows2(ArrayHint):
-    """Numbers with two axes."""
+    """Annotation of an array of floats with two axes."""
 
     axes = 2
 
 
 class Rows3(ArrayHint):
-    """Numbers with three axes."""
+    """Annotation of an array of floats with three axes."""
 
     axes = 3
 
 
 class IntegerRow(ArrayHint):
-    """Integers with one axis."""
+    """Annotation of an array of integers with one axis."""
 
     entry, axes = np.int64, 1
 
 
 class IntegerRows(ArrayHint):
-    """Integers with two axes."""
+    """Annotation of an array of integers with two axes."""
 
     entry, axes = np.int64, 2
 
 
 class DualHeader(ArrayHint):
-    """The header of tables of dual numbers."""
+    """Annotation of the header of tables of dual numbers."""
 
     entry, axes = np.dtype([(f"{DUAL}{DIRECTIONS}", np.int64)]), 1
 
 
 class RequestRecord(Generic[Request]):
-    """Memory of one request, as ``record`` makes it; entry points read it as ``asked[0]``."""
+    """Annotation of the memory of one request, as ``record`` makes it; entry points read ``asked[0]``."""
 
     def __getitem__(self, place: int) -> Request:  # for type checkers: Numba reads the fields of a record
         raise NotImplementedError
 
 
 class StepRequest(NamedTuple):
-    """Steps of one size for the loop (``kernels.loop.advance``).
+    """Request of steps of one size to the loop (``kernels.loop.advance``).
 
     Attributes:
         steps: how many, at most; 0: only the state as it is becomes a row.
         numerical_damping: gamma.
         least_speed: velocities below it count as rest [m/s] (``solve_step``).
-        is_redundant: joints hold a motion twice, so that Newton's matrix needs relaxation.
-        error_length: what errors of displacement are measured by [m].
-        every: store each so many.
+        is_redundant: constraints are redundant, so that Newton's matrix needs relaxation.
+        error_length: length that errors of displacement are divided by [m].
+        every: store every n-th step.
         since_stored: steps taken since the last one stored.
         continues: the step before had the same size and ended at this state.
         measures: controllers measure the state after the last step.
         is_around_contacts: the substeps are those of a step around contacts; if not, the loop ends before a step
-            that contacts ask to be taken in ``parts``.
+            for which contacts request ``parts``.
         is_tried: the first step was just tried with other loads, and Newton's method begins where it ended.
         gradient_iterations: conjugate gradients solve linear systems, with so many at most; 0: elimination does.
     """
@@ -131,16 +131,16 @@ class StepRequest(NamedTuple):
 
 
 class DerivativeRequest(NamedTuple):
-    """Steps that were taken, for their derivatives (``kernels.differentiation.differentiate``).
+    """Request of derivatives of steps that were taken (``kernels.differentiation.differentiate``).
 
     Attributes:
         steps: how many.
         numerical_damping: gamma.
         relaxation: of redundant joints.
         wanted: ADJOINT or DIRECT.
-        changes: at a time.
-        velocity_entries: places of Newton's matrix that are (velocity, velocity), with rows of rolling.
-        auxiliary_entries: those that are (velocity, auxiliary), which follow.
+        changes: number of changes at a time.
+        velocity_entries: count of entries of Newton's matrix that are (velocity, velocity), with rows of rolling.
+        auxiliary_entries: count of those that are (velocity, auxiliary), which follow.
     """
 
     steps: int
@@ -153,16 +153,17 @@ class DerivativeRequest(NamedTuple):
 
 
 def work_numbers(unknowns: int, entries: int, changes: int) -> int:
-    """Memory that ``differentiate`` needs for so many unknowns, entries of Newton's matrix, and changes."""
+    """Count of floats that ``differentiate`` needs for so many unknowns, entries of Newton's matrix, and
+    changes."""
     return 4 * unknowns * max(1, min(COLUMNS, changes)) + unknowns + 2 * entries
 
 
 def record(kind: Any) -> NDArray[np.void]:
-    """Memory of one request, shape (1,): compiled code reads its fields by their names."""
+    """Return memory of one request, shape (1,), whose fields compiled code reads by their names."""
     return np.zeros(1, dtype_of(kind))
 
 
 @cache
 def dtype_of(kind: Any) -> np.dtype[np.void]:
-    """The fields of a request as NumPy has them."""
+    """Return the structured type of a request in NumPy."""
     return np.dtype([(name, NUMBERS[hint]) for name, hint in get_type_hints(kind).items()], align=True)

@@ -11,10 +11,10 @@ from phlexible.step.tables.declarations import BALL_INSIDE, DRUM, PLANE, RING, T
 
 
 def solid_distance(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> float:
-    """Signed distance of a point from the surface of a solid [m]; negative within its matter.
+    """Signed distance of a point from the surface of a solid [m]; negative inside of its material.
 
     Args:
-        kind: of the solid, a block where it is no other one.
+        kind: of the solid, a block if it is no other one.
         a, b, c: its sizes [m].
         x, y, z: coordinates of the point in the axes of the solid [m].
     """
@@ -48,5 +48,5 @@ _distances = FunctionType(solid_distance.__code__, globals() | _OF_ARRAYS)
 
 
 def solid_distances(kind: int, size: tuple[float, float, float], points: Array) -> Array:
-    """``solid_distance`` of points of shape (k, 3), shape (k,)."""
+    """Signed distances of points, shape (points, 3), from a solid [m], shape (points,), as ``solid_distance``."""
     return np.asarray(_distances(kind, *size, *points.T))

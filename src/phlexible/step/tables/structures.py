@@ -1,8 +1,8 @@
-"""What is the same in all mechanisms of one structure, as constants of a program that is compiled for them alone.
+"""Structures of mechanisms, as constants of a program that is compiled for one structure alone.
 
-Counts and tables of integers say which loops run how often and what meets what. Where they are constants LLVM drops
-what a model does not have, unrolls what is short, and keeps places in registers. A header says in its type which
-structure it has, by a digest, so that programs are kept and found by it.
+Counts and tables of integers determine all loops and couplings. Where they are constants LLVM drops what a model
+does not have, unrolls short loops, and keeps tables in registers. A header names its structure by a digest in its
+type, which is the key of the cached programs.
 """
 
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from phlexible.algebra.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Constants of a program.
+    """Counts, integers and functions that mechanisms of one structure have in common, as constants of a program.
 
     Attributes:
         digest: of all of it.
         counts: by the names of the tables.
         integers: tables of integers that the system writes, by name, shape (entries,).
-        functions: names of the exported functions that there are.
+        functions: names of the exported functions that exist.
     """
 
     digest: str
@@ -28,7 +28,7 @@ class Structure:
     functions: frozenset[str]
 
     def registered(self) -> str:
-        """The digest, by which programs that are compiled from now on find it."""
+        """Register the structure for programs that are compiled from now on, and return its digest."""
         _REGISTERED[self.digest] = self
         return self.digest
 
@@ -37,5 +37,5 @@ _REGISTERED: dict[str, Structure] = {}
 
 
 def structure_of(digest: str) -> Structure:
-    """The one that was registered with a digest."""
+    """Return the structure that was registered with a digest."""
     return _REGISTERED[digest]

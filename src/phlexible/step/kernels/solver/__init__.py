@@ -1,1 +1,1 @@
-"""Newton's method of one step, and the elimination of its linear equations."""
+"""Solvers of one step: Newton's method, elimination, conjugate gradients."""

@@ -1,8 +1,8 @@
-"""Conjugate gradients for linear systems of soft bodies, without their matrices (docs/theory.md, 5).
+"""Conjugate gradients for linear systems of soft bodies, without assembled matrices (docs/theory.md, 5).
 
-The system is a symmetric one in place of Newton's. The preconditioner is the inverse of its diagonal blocks, of one
-node each. Joints hold single nodes: residuals and inverses have the directions of their rows taken out, so that
-velocities keep them, and multipliers follow from what is left of the balance.
+The system is a symmetric approximation of Newton's. The preconditioner consists of the inverses of its diagonal
+blocks, one for each node. Joints constrain single nodes: the directions of their rows are removed from residuals
+and inverses, so that velocities satisfy them, and multipliers follow from the remaining residual.
 """
 
 from phlexible.step.compilation.compiled import compiled, exported
@@ -44,7 +44,7 @@ DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
 
 @compiled
 def inverse_of(A: Matrix) -> Matrix:
-    """Of a regular matrix."""
+    """Return the inverse of a regular 3 x 3 matrix."""
     x, y, z = row(A, 0), row(A, 1), row(A, 2)
     adjugate = transposed(matrix(cross(y, z), cross(z, x), cross(x, y)))
     return (1.0 / dot(x, cross(y, z))) * adjugate
@@ -52,7 +52,7 @@ def inverse_of(A: Matrix) -> Matrix:
 
 @compiled
 def set_node_inverses(t: Tables, h: float, damping: float) -> None:
-    """Inverses of the diagonal blocks, in ``node_inverse``; all directions free."""
+    """Compute inverses of the diagonal blocks into ``node_inverse``, with all directions free in ``node_free``."""
     one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
         t.node_free[b] = one
@@ -78,7 +78,7 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def hold_nodes(t: Tables) -> None:
-    """Begin ``cg_solution`` with what closes the joints, and take their directions out of the inverses."""
+    """Set ``cg_solution`` to changes that close the joints, and remove their directions from the inverses."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -103,7 +103,7 @@ def hold_nodes(t: Tables) -> None:
 
 @compiled
 def held_node(t: Tables, m: int) -> int:
-    """The node that a row holds, with its gradient in ``cg_direction`` there; -1 of a row that is not held."""
+    """Return the node that a row constrains, with its gradient in ``cg_direction``; -1 for an inactive row."""
     if not is_held(t, m):
         return -1
     gradients(t, m)
@@ -118,7 +118,7 @@ def held_node(t: Tables, m: int) -> int:
 
 @compiled
 def find_multipliers(t: Tables, h: float) -> None:
-    """Forces of the joints that leave nothing of ``cg_residual`` along their rows, added to the multipliers."""
+    """Add joint forces to the multipliers that cancel ``cg_residual`` along their rows."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -148,7 +148,7 @@ def find_multipliers(t: Tables, h: float) -> None:
 
 @compiled
 def missing_of_nodes(t: Tables) -> None:
-    """``cg_residual``: what the balances of the nodes miss."""
+    """Set ``cg_residual`` to minus the residual of the nodes' balances."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
@@ -157,7 +157,8 @@ def missing_of_nodes(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Set ``force_sum`` to the matrix, with ``point_tangent``, times ``shift``, at the places of the nodes."""
+    """Set ``force_sum`` to the system matrix, with ``point_tangent``, times ``shift``, at the positions of the
+    nodes."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -189,7 +190,7 @@ def apply_matrix(t: Tables, h: float) -> None:
 
 @compiled
 def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> int:
-    """Add to ``cg_solution`` what makes ``cg_residual``, the right side, vanish; iterations.
+    """Solve for ``cg_solution`` with the right side in ``cg_residual``, and return the iterations.
 
     They end at the share ``INEXACT`` of the residual, or where it is round-off of the energy. -1: more than
     ``most`` of them, or a matrix that is not positive definite.
@@ -236,7 +237,11 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """From velocity1 and multiplier1 to those of the step: iterations; -1: they do not converge."""
+    """Solve a step by Newton's method with conjugate gradients, from velocity1 and multiplier1, and return
+    iterations.
+
+    -1: no convergence.
+    """
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
     for iteration in range(MOST_UPDATES):
@@ -265,7 +270,8 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """One update of velocity1, which stays in ``trial_update``; iterations of conjugate gradients, -1 in vain."""
+    """Add one Newton update, left in ``trial_update``, to velocity1; return iterations of conjugate gradients or
+    -1."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_place[b] = t.position[b]
@@ -285,7 +291,7 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """The mean stress and the symmetric part of its derivative at all points."""
+    """Compute the mean stress and the symmetric part of its derivative at all points."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

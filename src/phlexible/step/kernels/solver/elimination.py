@@ -34,10 +34,10 @@ from phlexible.step.tables.declarations import TOGETHER
 def eliminate(t: Tables, relaxation: float) -> Truth:
     """Factor all blocks in place along the schedule; False where a node is singular.
 
-    Where joints hold a motion twice the Schur complement on their multipliers is singular, and ``relaxation``,
-    a small share of what the bodies put there, is added to its diagonal. Newton's residual stays exact, so
-    that iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
-    stay where they are.
+    For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
+    share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating
+    with the relaxed matrix closes the joints all the same, and the null-space component of the multipliers does not
+    change.
     """
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
@@ -63,7 +63,8 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 
 @exported
 def substitute(t: Tables, b: Reals, columns: int) -> None:
-    """Solve with the factors of ``eliminate`` for the (unknowns, columns) block b, of one in teams, in place."""
+    """Solve with the factors of ``eliminate`` for the (unknowns, columns) block b, of one column with teams, in
+    place."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
@@ -85,7 +86,7 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve with the factored block of carrier b, in place; nothing is left of x where it has no inertia."""
+    """Solve with the factored block of carrier b, in place; x becomes zero where the carrier has no inertia."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])

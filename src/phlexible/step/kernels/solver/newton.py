@@ -43,7 +43,7 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def move(t: Tables, length: float, those: Truth) -> None:
-    """saved + length * update into the unknowns, in those lanes; auxiliaries are not unknowns of their own."""
+    """Set the unknowns to saved + length * update in these lanes; auxiliaries are not separate unknowns."""
     for i in range(t.velocities):
         t.velocity1[i] = where(those, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
@@ -55,7 +55,7 @@ def move(t: Tables, length: float, those: Truth) -> None:
 
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> float:
-    """Relative change of the multipliers after the trial update, if it falls as from the last to the trial.
+    """Estimated relative change of the multipliers after the trial update, if updates go on falling as before.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -73,7 +73,7 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> float:
 
 @compiled
 def multipliers_make_friction(t: Tables) -> bool:
-    """Whether the force of a joint sets a friction limit; friction then follows an update in the next one alone."""
+    """Whether any joint force sets a friction limit; friction then follows an update only in the next one."""
     for f in range(t.forces):
         if t.bearing[f] >= 0:
             return True
@@ -82,7 +82,7 @@ def multipliers_make_friction(t: Tables) -> bool:
 
 @compiled
 def save(t: Tables) -> None:
-    """The trial update becomes the update, from here."""
+    """Make the trial update the update, and the present unknowns its start."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
@@ -90,7 +90,7 @@ def save(t: Tables) -> None:
 
 @compiled
 def trial_update(t: Tables) -> float:
-    """-J^-1 residual with the factored Jacobian into ``trial_update``; its norm."""
+    """Compute -J^-1 residual with the factored Jacobian into ``trial_update``, and return its norm [m/s]."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
@@ -100,14 +100,15 @@ def trial_update(t: Tables) -> float:
 
 @compiled
 def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
-    """Take the part out of the multipliers that moves nothing, with the relaxed factors of the last step, in those
-    lanes; its size over that of the multipliers: about the relaxation squared where joints are independent, 1 where
-    not.
+    """Remove the null-space component of the multipliers in these lanes, with the relaxed factors of the last step.
 
-    With the Schur complement S and the relaxation D it is ``P P lambda``, where ``P = (S + D)^-1 D`` keeps what
-    moves nothing and takes all but about the relaxation of the rest: once would still be seen in the work of
-    drives. Newton's method neither needs nor changes the part, but round-off and the turning of the bodies
-    would let it grow.
+    The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
+    1 where not.
+
+    With the Schur complement S and the relaxation D it is ``P P lambda``, where ``P = (S + D)^-1 D`` preserves the
+    null space and removes all but about the relaxation of the rest: applied once the rest would still show in the
+    work of drives. Newton's method neither needs nor changes the component, but round-off and the rotation of the
+    bodies would let it grow.
     """
     for sweep in range(2):
         copy(t.trial_update, t.update, t.unknowns)
@@ -132,10 +133,10 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, those: Truth, active: Truth
 ) -> Truth:
-    """Factor it anew at the point of the last residuals; False where it is singular.
+    """Factor Newton's matrix anew at the point of the last residuals; False where it is singular.
 
-    Of those lanes: others keep the factors that they have, so that no lane has digits that depend on its company.
-    Lanes that are not ``active`` have no use for factors, unless these are relaxed.
+    Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
+    others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
     """
     keeps = not those
     if relaxation == 0.0:
@@ -168,15 +169,17 @@ def solve_step(
     those: Truth,
     enough: float,
 ) -> tuple[Choice, float]:
-    """Newton's method from velocity1 and multiplier1; (status, iterations). Lanes that are not of those stay.
+    """Solve a step by Newton's method from velocity1 and multiplier1, and return status and iterations.
 
-    Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the
-    trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
-    Jacobian is used again. ``least_speed`` [m/s] keeps the tolerance above round-off at rest.
-    ``relaxation`` of redundant joints: see ``eliminate``; 0 without. Updates below ``acceptable`` may stall.
-    Where the next update would be below ``enough``, a share of the velocities, it ends; 0: as near as it comes.
+    Other lanes than these do not change.
 
-    A lane that has converged leaves ``active`` and stays where it is: what follows from its unknowns is computed
+    Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
+    fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
+    [m/s] keeps the tolerance above round-off at rest. ``relaxation`` of redundant joints: see ``eliminate``; 0
+    without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a share
+    of the velocities; 0: as close as possible.
+
+    A lane that has converged leaves ``active`` and does not change: what follows from its unknowns is computed
     again with each residual of the others, and is the same.
     """
     start_norm = velocity_norm(t, t.velocity)
