@@ -1,9 +1,11 @@
 """``motion.report(..., live=True)``: a page that takes the steps of the motion again."""
 
+import json
 import pickle
 import shutil
 import subprocess
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +27,16 @@ const model = ph.ph_place(memory);
 ph.ph_step(model, {COUNT});
 ph.ph_get_output(model, 1, numbers);
 console.log(ph.ph_time(model), ...new Float64Array(ph.memory.buffer, numbers, 3));
+"""
+
+STEPPER = Path(__file__).parents[2] / "viewer" / "src" / "stepper.js"
+POSES = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ makeStepper }} from "{STEPPER.as_uri()}";
+const {{ instance: {{ exports: ph }} }} = await WebAssembly.instantiate(readFileSync(process.argv[2]));
+const stepper = makeStepper(ph, {{ step: {STEP}, grips: [], outputs: [], mass: 1.0, dimension: 2 }});
+const asked = {{ to: {STEP * COUNT}, budget: 1e9, samples: 1, given: [], parameters: [], pulling: null }};
+console.log(JSON.stringify(Array.from(stepper.advance(asked).state)));
 """
 
 
@@ -63,6 +75,27 @@ def test_the_page_takes_the_steps_of_the_motion_from_its_start(tmp_path, capsys)
     assert at_start == pytest.approx(motion[sensors[1]][0], abs=1e-6)  # before anything is stepped
     assert any("position of shoulder" in label for label in labels) and len(labels) == 2
     assert motion.repeatable  # the model is as it was
+
+
+@needs_zig
+def test_the_page_draws_bodies_where_the_model_has_them(tmp_path) -> None:
+    """Frame, elastic coordinates and ends of a flexible arm in the numbers that the page gets from its steps."""
+    model, _ = swinging()
+    motion = model.simulate(STEP * COUNT, STEP)
+    motion.report(tmp_path / "swing.html", live=True)
+    shown = Decoded(tmp_path / "swing.html")
+    live = shown.head["stepped"]
+    (tmp_path / "page.wasm").write_bytes(bytes(shown.array(live["module"])))
+    (tmp_path / "poses.mjs").write_text(POSES)
+    words = ["node", tmp_path / "poses.mjs", tmp_path / "page.wasm"]
+    state = np.array(json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout))
+    (end,) = [grip["carried"] for grip in live["grips"] if grip["name"] == "arm.at(0.4)"]
+    for carried, port in ((live["bodies"][0]["carried"], model["arm"].start), (end, model["arm"].end)):
+        shapes = shown.array(carried["shapes"])
+        eta = state[carried["eta"] :][: len(shapes)]
+        rotation = state[carried["rotation"] :][:9].reshape(3, 3)
+        place = state[carried["place"] :][:3] + rotation @ (carried["point"] + eta @ shapes)
+        assert place == pytest.approx(motion.position(port)[-1], abs=1e-6)
 
 
 def test_what_a_live_page_cannot_show_is_refused_with_what_to_do(tmp_path) -> None:

@@ -433,6 +433,12 @@ class Report {
   }
 }
 
+// Inside of another page it is as high as its content, and that page is told how high.
+if (window.parent !== window) {
+  const root = document.documentElement, height = () => Math.ceil(root.getBoundingClientRect().height);
+  root.dataset.framed = "yes";
+  new ResizeObserver(() => window.parent.postMessage({ sender: "phlexible", height: height() }, "*")).observe(root);
+}
 window.report = new Report(readData(document));
 if (window.report.head.stepped) window.report.stepped = new Stepped(window.report);
 document.documentElement.dataset.ready = "yes";

@@ -1,9 +1,9 @@
 // Steps the WebAssembly module of a model. Its text is also the program of a worker: it needs nothing from outside.
 export function makeStepper(ph, { step, grips, outputs, mass: total, dimension }) {
-  const begin = ph.__heap_base.value, size = ph.ph_size() + 64, stateSize = ph.ph_state_size(), HEAD = 48;
+  const begin = ph.__heap_base.value, size = ph.ph_size() + 64, stateSize = ph.ph_state_size();
   const saved = begin + Math.ceil(size / 64) * 64, numbers = saved + Math.ceil(stateSize / 64) * 64;
   ph.memory.grow(Math.ceil((numbers + 1024 - ph.memory.buffer.byteLength) / 65536) + 1);
-  const model = ph.ph_place(begin), count = (stateSize - HEAD) / 8;
+  const model = ph.ph_place(begin), count = stateSize / 8;
   const few = (n) => new Float64Array(ph.memory.buffer, numbers, n);
   const STIFFEST = 0.05, DAMPING = 0.6; // of the mass over the square of the step; of the critical one
   let perStep = 1, blocked = 1, pulled = null, before = null;
@@ -15,9 +15,10 @@ export function makeStepper(ph, { step, grips, outputs, mass: total, dimension }
     return String.fromCharCode(...bytes.subarray(address, end));
   }
 
+  // The numbers of the model come first.
   function state() {
     ph.ph_save(model, saved);
-    return new Float64Array(ph.memory.buffer, saved + HEAD, count);
+    return new Float64Array(ph.memory.buffer, saved, count);
   }
 
   function setInput(number, values) {

@@ -961,6 +961,7 @@ int ph_get_output(ph_model *m, int number, double *values) {
 #define GIVEN_NUMBERS ((size_t)PH_INPUT_NUMBERS + PH_CONTROL + PH_PARAMETERS) /* one after the other */
 #define SAVED_NUMBERS ((size_t)PH_STATE + GIVEN_NUMBERS)
 
+/* It follows the numbers of a state, which begin with those of the model: pages draw bodies from these. */
 typedef struct ph_saved {
     uint64_t magic, model, digest;
     double origin;
@@ -984,11 +985,11 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
     ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->has_begun, m->sizes};
-    char *to = (char *)state + sizeof head;
+    char *to = state;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * GIVEN_NUMBERS);
     head.digest = digest(to, head);
-    memcpy(state, &head, sizeof head);
+    memcpy(to + 8 * SAVED_NUMBERS, &head, sizeof head);
     return PH_OK;
 }
 
@@ -996,10 +997,9 @@ int ph_restore(ph_model *m, const void *state) {
     ph_saved head;
     if (!m || !state) return PH_WRONG_ARGUMENT;
     const char *from = (const char *)state;
-    memcpy(&head, from, sizeof head);
+    memcpy(&head, from + 8 * SAVED_NUMBERS, sizeof head);
     if (head.magic != MAGIC || head.model != m->identity || head.steps < 0) return PH_WRONG_STATE;
     if (!finite_number(head.origin)) return PH_WRONG_STATE;
-    from += sizeof head;
     if (head.digest != digest(from, head)) return PH_WRONG_STATE;
     begin_from(m, from);
     memcpy(m->inputs, from + 8 * (size_t)PH_STATE, 8 * GIVEN_NUMBERS);
