@@ -20,7 +20,7 @@ from phlexible.errors import ModelError
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drive(ModelPart):
-    """Holds a coordinate of a joint at p(t), with whatever force or torque that takes.
+    """Drive that keeps a coordinate of a joint at p(t), with the force or torque that this takes.
 
     Made by ``joint.drive(angle=...)`` or ``joint.drive(position=...)``. Compared by identity.
 
@@ -51,11 +51,11 @@ class Drive(ModelPart):
         return self.joint.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row: the coordinate less p(t), or the sine of that (8.15)."""
+        """Constraint of the drive as one row: the coordinate minus p(t), or the sine of that for angles (8.15)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
 
     def check_against(self, others: tuple["Drive", ...]) -> None:
-        """Refuses a second drive of one coordinate.
+        """Refuse a second drive of one coordinate.
 
         Raises:
             ModelError: names the drive that is there.
@@ -73,7 +73,7 @@ class Drive(ModelPart):
 
 @dataclass(frozen=True, eq=False)
 class ServoPush(Portable):
-    """kp target + kd (its rate): what a servo adds to a spring of rest 0 and a damper.
+    """Prescribed part of a servo, kp target + kd (its rate), which is added to a spring of rest 0 and a damper.
 
     Attributes:
         target: of the coordinate [rad or m].
@@ -85,7 +85,7 @@ class ServoPush(Portable):
     kd: float
 
     def __call__(self, time: float) -> Any:
-        """Value at a time [s], or at an array of times."""
+        """Return the prescribed part at a time [s], or at an array of times [N m or N]."""
         times = np.atleast_1d(time)
         values = self.kp * self.target.at_times(times)
         if self.kd:
@@ -93,7 +93,9 @@ class ServoPush(Portable):
         return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
     def over_steps(self, middles: Array, ends: Array) -> Array:
-        """In steps: with the target at their middles, shape (steps,), and its mean rate between their ends.
+        """Return the prescribed part in steps, with the target at their middles, shape (steps,) [N m or N].
+
+        Without ``rate`` of the target its rate is the mean between the ends of each step.
 
         Args:
             middles: shape (steps,) [s].
@@ -110,13 +112,14 @@ class ServoPush(Portable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Servo(JointElement):
-    """kp (target - coordinate) + kd (its rate - rate), all of it supplied from outside; see ``Joint.servo``.
+    """Servo along a joint coordinate, kp (target - coordinate) + kd (its rate - rate); see ``Joint.servo``.
 
-    ``stiffness`` is kp, ``damping`` kd; a constant target is ``rest``, one that moves is in ``force``, with rest 0.
+    All of its work is supplied from outside. ``stiffness`` is kp, ``damping`` kd; a constant target is ``rest``,
+    one that moves is in ``force``, with rest 0.
     """
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the coordinate."""
+        """The force along the coordinate, marked as that of a servo."""
         return tuple(replace(force, is_servo=True) for force in super().forces(dimension))
 
     def _kinds(self) -> list[str]:

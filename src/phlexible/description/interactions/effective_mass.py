@@ -29,7 +29,7 @@ GRAVITY = 9.81  # [m/s2]
 
 
 def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> float:
-    """Stiffness by which a weight goes a thousandth of its size deep [N/m^exponent], or 1e-3 rad [N m/rad].
+    """Stiffness at which a weight sinks by a thousandth of its size [N/m^exponent], or 1e-3 rad [N m/rad].
 
     Args:
         inertia: mass, or moment of inertia, that moves [kg or kg m2].
@@ -40,13 +40,13 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
-    """1 / (g M^-1 g^T), g the slope of the coordinate to the velocities of bodies that do not deform [kg, kg m^2].
+    """Effective mass 1 / (g M^-1 g^T) along a coordinate of bodies that do not deform [kg or kg m^2].
 
-    Zero where nothing that moves is on either side.
+    g is the derivative of the coordinate to the velocities. Zero if nothing that moves is on either side.
 
     Args:
         coordinate: along which the force acts.
-        rows: what else holds these bodies to each other, such as the joint of the coordinate; others are left out.
+        rows: constraints between these bodies, such as the joint of the coordinate; others are left out.
     """
     own = coordinate.functions()
     slopes = coordinate.gradient(np.array([row.initial_value() for row in own]))
@@ -62,7 +62,8 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
 
 
 def _forces(rows: Sequence[Row], slopes: Array) -> dict[PlacedBody, Array]:
-    """Forces and moments about the origins of bodies, world axes, shape (6,), of forces along functions."""
+    """Forces and moments about the origins of bodies, world axes, shape (6,) each, of forces ``slopes`` along
+    functions."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:
@@ -82,7 +83,10 @@ def _add(found: dict[PlacedBody, Array], chord: Chord, force: Array) -> None:
 
 
 def _softness(placed: PlacedBody, rows: Array) -> Array:
-    """G M^-1 G^T of one body and rows (k, 6), shape (k, k); of a node that of its share of the mass."""
+    """Inverse mass matrix G M^-1 G^T of one body along rows G, shape (k, 6), as shape (k, k).
+
+    A node counts with its share of the mass of its body.
+    """
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.node_count / data.mass)

@@ -1,4 +1,4 @@
-"""Controllers: forces computed from measurements, once a step or once a period, and linear laws."""
+"""Controllers, which compute forces from measurements once a step or once a period, and linear laws."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from phlexible.errors import ModelError, ParameterError
 
 @dataclass(frozen=True, eq=False)
 class LinearController:
-    """Matrices of a linear controller.
+    """Matrices of a linear controller dx/dt = A x + B u, y = C x + D u, or of its discrete form.
 
     Attributes:
         A, B, C, D: shapes (n, n), (n, inputs), (outputs, n), (outputs, inputs).
@@ -54,20 +54,20 @@ class LinearController:
 
     @property
     def inputs(self) -> int:
-        """Number of measured values that go in."""
+        """Number of measured values that are inputs."""
         return int(self.D.shape[1])
 
     @property
     def outputs(self) -> int:
-        """Number of forces or torques that come out."""
+        """Number of forces or torques that are outputs."""
         return int(self.D.shape[0])
 
 
 def linear_law(given: Any) -> LinearController | None:
-    """The matrices of a StateSpace or TransferFunction of python-control; None of anything else.
+    """Return the matrices of a StateSpace or TransferFunction of python-control; None for anything else.
 
     Raises:
-        ParameterError: matrices that are not finite, or a transfer function that answers to rates of its input.
+        ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.
     """
     if isinstance(given, LinearController):
         return given
@@ -92,7 +92,7 @@ def linear_law(given: Any) -> LinearController | None:
 
 
 def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
-    """States for each entry of a matrix of transfer functions, shape (outputs, inputs)."""
+    """Return a state-space realization A, B, C, D of a matrix of transfer functions, shape (outputs, inputs)."""
     outputs, inputs = len(given.num), len(given.num[0])
     blocks, columns, rows = [], [], []
     D = np.zeros((outputs, inputs))
@@ -125,7 +125,7 @@ def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
 
 
 def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
-    """exp(A h) and its integral times B, by one exponential."""
+    """Return exp(A h) and its integral over h times B, by one exponential, for constant input."""
     n, m = B.shape
     whole = np.zeros((n + m, n + m))
     whole[:n, :n], whole[:n, n:] = A, B
@@ -134,12 +134,12 @@ def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
 
 
 def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
-    """x -> A x + B u over a time with constant u; of a discrete law from sample to sample."""
+    """Return A and B of x -> A x + B u over a duration [s] with constant u; for a discrete law over one sample."""
     return (law.A, law.B) if law.is_discrete else held_input(law.A, law.B, duration)
 
 
 def sampled(law: LinearController, period: float) -> LinearController:
-    """The discrete law of a continuous one whose input is held for a period [s]."""
+    """Return the discrete law of a continuous one whose input is constant over a period [s]."""
     A, B = moves(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)
 
@@ -151,14 +151,14 @@ Derivative = Callable[[float, Array, Array], ArrayLike]
 
 
 class DirectedLoad(ABC):
-    """A load with a constant value: a direction that a controller scales."""
+    """A load with a constant value, a direction that a controller scales."""
 
     attachment: Attachment
 
     @property
     @abstractmethod
     def direction(self) -> Array:
-        """The value, shape (3,).
+        """The constant value of the load, shape (3,).
 
         Raises:
             ModelError: a value that is not constant.
@@ -172,11 +172,11 @@ MOST_PERIODS = 10**6  # of a delay
 
 @dataclass(frozen=True, eq=False)
 class Feedback(Portable):
-    """controller(t, measured), called at the start of each step and held during the step.
+    """A controller(t, measured) that is evaluated at the start of each step, with values constant during the step.
 
-    A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; with ``on=`` it is given to
+    A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; with ``on=`` it is passed to
     ``model.apply`` itself and sets several forces; ``joint.motor(controller)`` is short for the torque of a joint
-    that measures itself. The power that the held values supply is in the energy ledger exactly.
+    that measures itself. The power that the constant values supply is in the energy ledger exactly.
 
     Attributes:
         controller: (t [s], measured) -> the value: a number for joints, shape (3,) for loads, with ``on`` all of
@@ -264,27 +264,27 @@ class Feedback(Portable):
 
     @property
     def law(self) -> LinearController | None:
-        """Matrices of a linear controller; None of a function."""
+        """Matrices of a linear controller; None for a function."""
         found: LinearController | None = self.__dict__["_law"]
         return found
 
     @property
     def count(self) -> int:
-        """Of the numbers that are measured."""
+        """Number of values that are measured."""
         return sum(count_of(item) for item in self.measured)
 
     @property
     def periods_of_delay(self) -> int:
-        """The delay in periods."""
+        """Number of periods in the delay."""
         return round(self.delay / self.period) if self.period else 0
 
     @property
     def is_plain(self) -> bool:
-        """A function that is asked at each step for what acts at once."""
+        """Whether the controller is a function without period and target, evaluated at each step."""
         return self.law is None and self.period is None and self.target is None
 
     def target_at(self, time: float) -> Array:
-        """What measured values are subtracted from, shape () or (count,).
+        """Target at a time [s], from which measured values are subtracted, shape () or (count,).
 
         Raises:
             ParameterError: other shapes, or numbers that are not finite.
@@ -298,7 +298,7 @@ class Feedback(Portable):
         return found
 
     def check_size(self, size: int, name: str) -> None:
-        """Refuses a linear controller that has not this many outputs.
+        """Refuse a linear controller whose number of outputs is not ``size``.
 
         Raises:
             ParameterError: names the load or element.
@@ -353,14 +353,14 @@ def _check_measured(item: object) -> None:
 
 
 def count_of(item: KinematicPair | Attachment | Sensor) -> int:
-    """Numbers that are measured of a joint, an attachment or a sensor."""
+    """Number of values that are measured of a joint, an attachment or a sensor."""
     if isinstance(item, Sensor):
         return item.count
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 
 
 def size_of(item: Actuated) -> int:
-    """Numbers that a force on it takes."""
+    """Number of values that a force on a joint, an attachment or a load takes."""
     return 3 if isinstance(item, Attachment) else 1
 
 

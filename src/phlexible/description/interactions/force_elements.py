@@ -1,4 +1,4 @@
-"""Force elements: springs, dampers, torques, bushings, one-sided and friction laws, stored energies of users."""
+"""Springs, dampers, torques, bushings, one-sided and friction laws, stored energies of users."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ def _range(name: str, value: ArrayLike) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Potential(Portable):
-    """U(theta) and its slope dU/dtheta, checked against each other where the user says; kinks are fine.
+    """Stored energy U(theta) and its derivative dU/dtheta, checked against each other in a range; kinks are fine.
 
     Write both with ordinary arithmetic and NumPy functions of one number: then they are compiled and
     cost next to nothing in the time step; other functions work too, slower.
@@ -98,7 +98,7 @@ class Potential(Portable):
             )
 
     def energy_at(self, theta: float) -> float:
-        """U(theta).
+        """Stored energy U(theta) [J].
 
         Raises:
             ParameterError: no finite number; names theta.
@@ -106,7 +106,7 @@ class Potential(Portable):
         return self._value("energy", self.energy, theta)
 
     def slope_at(self, theta: float) -> float:
-        """dU/dtheta.
+        """Derivative dU/dtheta of the stored energy [N m or N].
 
         Raises:
             ParameterError: no finite number; names theta.
@@ -114,7 +114,7 @@ class Potential(Portable):
         return self._value("slope", self.slope, theta)
 
     def curvature(self, theta: float) -> float:
-        """d2U/dtheta2 from differences of the slope."""
+        """Second derivative d2U/dtheta2 from differences of the slope."""
         step = CURVATURE_STEP * max(1.0, abs(theta))
         return (self.slope_at(theta + step) - self.slope_at(theta - step)) / (2 * step)
 
@@ -153,7 +153,7 @@ Restitution = Annotated[float | None, _restitution]
 
 
 def settle_impacts(owner: Any) -> None:
-    """Complete the damping and restitution of a contact or stop, whose None is what the user left out.
+    """Complete damping and restitution of a contact or stop, where None means that the user omitted one.
 
     Without both the restitution is ``USUAL_RESTITUTION``, by which bodies come to rest.
 
@@ -168,9 +168,10 @@ def settle_impacts(owner: Any) -> None:
 
 
 def loss_of_restitution(restitution: float) -> float:
-    """d of Hunt and Crossley's law (1 + d v / v_0) k x^p that gives back e of the speed v_0, whatever k, p and m.
+    """Coefficient d of Hunt and Crossley's law (1 + d v / v_0) k x^p with restitution e, whatever k, p and m.
 
-    d - ln(1 + d) = -e d - ln(1 - e d), what the speeds before and after a free impact have in common (8.47).
+    v_0 is the speed of the impact. d - ln(1 + d) = -e d - ln(1 - e d) relates the speeds before and after a free
+    impact (8.47).
     """
     e = max(restitution, LEAST_RESTITUTION)
     if e == 1.0:
@@ -186,7 +187,7 @@ def loss_of_restitution(restitution: float) -> float:
 
 @dataclass(frozen=True)
 class OneSided:
-    """N = max(0, (stiffness + damping dx/dt) x^exponent) where the depth x = side (limit - theta) is positive.
+    """One-sided force N = max(0, (stiffness + damping dx/dt) x^exponent) at the depth x = side (limit - theta) > 0.
 
     Attributes:
         stiffness: [N/m] or [N m/rad]; with the exponent 1.5 [N/m^1.5].
@@ -194,9 +195,9 @@ class OneSided:
         exponent: 1, or 1.5 for round bodies, after Hertz.
         side: 1: it pushes theta up, -1: down.
         restitution: speed after an impact over that before it, in place of damping; None: damping; 1 becomes None,
-            so that nothing is remembered.
+            as it needs no impact speed.
         slowest: slower impacts are damped as those of this speed [m/s].
-        longest_part: step times omega, to which steps around it are parted.
+        longest_part: largest substep times omega of the contact.
     """
 
     stiffness: Positive
@@ -214,7 +215,7 @@ class OneSided:
 
     @property
     def part_share(self) -> float:
-        """Of omega^2, so that it is parted as what has ``LONGEST_PART``."""
+        """Factor of omega^2 that expresses ``longest_part`` by ``LONGEST_PART``."""
         return (LONGEST_PART / self.longest_part) ** 2
 
     @property
@@ -223,19 +224,19 @@ class OneSided:
         return 0.0 if self.restitution is None else self.stiffness * loss_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
-        """x, zero outside."""
+        """Depth x = side (limit - theta), zero outside [m or rad]."""
         return max(self.side * (limit - theta), 0.0)
 
     def energy(self, theta: float, limit: float) -> float:
-        """Stored [J]."""
+        """Energy stored at a coordinate theta [J]."""
         return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
 
     def force(self, theta: float, limit: float) -> float:
-        """Along theta, at rest."""
+        """Force along theta, at rest [N or N m]."""
         return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
 
     def slope(self, theta: float, limit: float) -> float:
-        """Its derivative."""
+        """Derivative of the force at rest to theta [N/m or N m/rad]."""
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
@@ -254,13 +255,13 @@ class OneSided:
 
 @dataclass(frozen=True)
 class Bristle:
-    """A spring, with a damper beside it, that friction bends before what it holds slides (8.41).
+    """A friction spring with a parallel damper, which deflects before friction slips (8.41).
 
     Attributes:
         stiffness: k [N/m or N m/rad].
         damping: d [N s/m or N m s/rad].
-        grip: the limit while it sticks, over that while it slips.
-        lever: of the normal force, whose moment is the limit, where it resists a turn [m].
+        grip: the friction limit while it sticks, over that while it slips.
+        lever: rolling-resistance length: moment limit over normal force, where it resists a rotation [m].
     """
 
     stiffness: float
@@ -279,20 +280,20 @@ def bristle_of(
     default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """Bristle of friction, None where friction creeps or where there is none.
+    """Return the friction spring of a friction law, None where friction is regularized or absent.
 
     Args:
         owner: for messages.
-        stiffness: of the bristle; 0: friction creeps; None: ``default()``.
+        stiffness: of the bristle; 0: regularized friction; None: ``default()``.
         damping: of the damper beside it; None: a tenth of the critical one of ``mass``.
         dynamic, static: names and values of the friction while it slips, and while it sticks; None: the same.
-        slow: name and value of the speed below which friction creeps.
-        default: stiffness where none is given.
+        slow: name and value of the speed below which regularized friction is proportional to the speed.
+        default: returns the stiffness if none is given.
         mass: that the bristle holds [kg].
 
     Raises:
-        ParameterError: what is of friction without friction, of a bristle without one, or of friction that creeps
-            beside one; static friction below the other.
+        ParameterError: arguments of friction without friction, of a bristle without one, or of regularized friction
+            with one; static friction below the other.
     """
     (name, level), (static_name, static_level) = dynamic, static
     of_bristles = (static_name, static_level), ("bristle_damping", damping)
@@ -322,7 +323,7 @@ BRISTLE_DAMPING = 0.1  # of the critical: undamped, it would break loose early w
 
 @dataclass(frozen=True)
 class Coulomb:
-    """Dry friction level v / max(|v|, speed): below the speed it creeps; with a bristle it sticks.
+    """Dry friction level v / max(|v|, speed): below the speed it is regularized; with a bristle it sticks.
 
     Attributes:
         level: of the force [N or N m]; across a contact the coefficient, times its normal force.
@@ -346,16 +347,16 @@ class Coulomb:
 
     @property
     def every_bristle(self) -> tuple[Bristle | None, Bristle | None, Bristle | None]:
-        """Of sliding, rolling and drilling."""
+        """Friction springs of sliding, rolling and drilling, None where there is none."""
         return self.bristle, self.rolling, self.drilling
 
     @property
     def sticks(self) -> bool:
-        """Whether it has a bristle."""
+        """Whether the friction has any friction spring."""
         return any(self.every_bristle)
 
     def force(self, rate: float) -> float:
-        """Along the coordinate, against its rate; without the part that follows a joint's force, or a bristle."""
+        """Friction along the coordinate, against its rate, without joint force and friction spring [N or N m]."""
         return 0.0 if self.bristle else -self.level * rate / max(abs(rate), self.speed)
 
 
@@ -377,7 +378,7 @@ AnyPotential = Annotated[Potential | None, _potential]
 
 @dataclass(frozen=True, eq=False)
 class CoordinateForce(Portable):
-    """F = value - stiffness (theta - rest) - damping dtheta/dt - dU/dtheta along a coordinate theta.
+    """Force along a coordinate theta, F = value - stiffness (theta - rest) - damping dtheta/dt - dU/dtheta.
 
     Attributes:
         coordinate: theta [rad or m].
@@ -412,32 +413,35 @@ class CoordinateForce(Portable):
         return bool(self.damping or self.friction or self.relaxation or impacts)
 
     def resistance(self, theta: float, rate: float) -> float:
-        """Of damper, dry friction along theta and impact, at a rate."""
+        """Force of damper, dry friction along theta and impact damping at a rate [N or N m]."""
         if self.contact:
             return self.contact.viscous(theta, rate, self.rest, self.damping)
         result = -self.damping * rate
         return result + self.friction.force(rate) if self.friction else result
 
     def conservative(self, theta: float) -> float:
-        """Force of spring and potential."""
+        """Force of spring, potential and one-sided contact at theta [N or N m]."""
         slope = self.potential.slope_at(theta) if self.potential else 0.0
         push = self.contact.force(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness * (theta - self.rest) - slope
 
     def damping_at(self, theta: float) -> float:
-        """Damping of small motions without friction; that of a one-sided spring acts where it does [N s/m, ...]."""
+        """Damping of small motions without friction [N s/m or N m s/rad].
+
+        That of a one-sided spring acts only where the depth is positive.
+        """
         if self.contact is None:
             return self.damping
         share = self.contact.damping_at(theta, self.rest)
         return share + (self.damping if self.contact.depth(theta, self.rest) > 0 else 0.0)
 
     def tangent(self, theta: float) -> float:
-        """Derivative of ``conservative``."""
+        """Derivative of the conservative force to theta [N/m or N m/rad]."""
         push = self.contact.slope(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
 
     def energy(self, theta: float) -> float:
-        """Of spring and potential [J]."""
+        """Energy of spring, potential and one-sided contact at theta [J]."""
         stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
         stored += self.contact.energy(theta, self.rest) if self.contact else 0.0
         return stored + (self.potential.energy_at(theta) if self.potential else 0.0)
@@ -445,7 +449,7 @@ class CoordinateForce(Portable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForceElement(ModelPart, Portable, ABC):
-    """What acts between two ports by a law. Compared by identity."""
+    """An element that acts between two ports by force laws along coordinates. Compared by identity."""
 
     def __post_init__(self) -> None:
         convert_fields(self)
@@ -457,10 +461,10 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """The scalar forces that it consists of."""
+        """Force laws along coordinates that the element consists of, in a model of a dimension."""
 
     def is_lossy(self, dimension: int) -> bool:
-        """Whether it dissipates."""
+        """Whether the element dissipates energy in a model of a dimension."""
         return any(force.is_lossy for force in self.forces(dimension))
 
     @property
@@ -470,17 +474,17 @@ class ForceElement(ModelPart, Portable, ABC):
 
     @property
     def is_actuator(self) -> bool:
-        """Whether it is nothing but a prescribed force."""
+        """Whether the element is only a prescribed force."""
         return False
 
     @property
     def times(self) -> Sequence[float]:
-        """Where the prescribed part jumps or kinks [s]."""
+        """Times at which the prescribed part jumps or kinks [s]."""
         return ()
 
     @property
     def is_active(self) -> bool:
-        """Whether it can supply work."""
+        """Whether the element can supply work."""
         return not (isinstance(self.value, int | float) and self.value == 0)
 
 
@@ -543,7 +547,7 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the distance.
+        """The force law along the distance of the points.
 
         Raises:
             ModelError: the points coincide at the initial pose.
@@ -568,7 +572,7 @@ class SpringDamper(ForceElement):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlongJoint(ForceElement):
-    """What acts along a coordinate of a joint.
+    """An element that acts along a coordinate of a joint.
 
     Attributes:
         joint, coordinate: the joint, and the name of its coordinate.
@@ -579,7 +583,7 @@ class AlongJoint(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Those of the joint."""
+        """The two ports of the joint."""
         return self.joint.first, self.joint.second
 
 
@@ -629,7 +633,7 @@ class JointElement(AlongJoint):
 
     @property
     def is_actuator(self) -> bool:
-        """Made by ``joint.force``, ``torque`` or ``motor``."""
+        """Whether it has only a prescribed force, as made by ``joint.force``, ``torque`` or ``motor``."""
         return not (self.stiffness or self.damping or self.potential or self.relaxation)
 
     @property
@@ -638,7 +642,7 @@ class JointElement(AlongJoint):
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the coordinate."""
+        """The force law along the coordinate."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = coordinate.initial_value() if self.rest is None else self.rest
         own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
@@ -651,7 +655,7 @@ class JointElement(AlongJoint):
         return f"{' and '.join(self._kinds())} in {place}{self.joint}"
 
     def _kinds(self) -> list[str]:
-        """What it consists of, in words."""
+        """Kinds of its parts for messages, such as "spring" and "damper"."""
         parts = {"spring": self.stiffness or self.potential or self.relaxation, "damper": self.damping}
         kinds = [kind for kind, there in parts.items() if there]
         if self.is_active or not kinds:
@@ -664,7 +668,7 @@ class JointElement(AlongJoint):
 
 
 def three_numbers(name: str, value: ArrayLike) -> Array:
-    """One number for all axes, or three of them; none negative, shape (3,)."""
+    """Convert one number for all axes, or three of them, none negative, to an array of shape (3,)."""
     found = numbers(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")
@@ -727,7 +731,7 @@ class Bushing(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Three translations and three turns; two and one in the plane."""
+        """Force laws of three translations and three rotations, in the plane of two and one."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)

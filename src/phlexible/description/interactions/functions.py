@@ -34,9 +34,9 @@ class PointOf:
 
 @dataclass(frozen=True, eq=False)
 class DirectionOf:
-    """A direction that is ``axis`` in the world at the initial pose and then turns with the port.
+    """A direction that is ``axis`` in the world at the initial pose and then rotates with the port.
 
-    On a flexible body it turns with the slopes at the port, on a moving frame with the frame.
+    On a flexible body it rotates with the slopes at the port, on a moving frame with the frame.
     """
 
     port: Port
@@ -45,7 +45,7 @@ class DirectionOf:
 
 @dataclass(frozen=True, eq=False)
 class WorldAxis:
-    """A direction that never turns."""
+    """A direction that is constant in the world."""
 
     axis: Array
 
@@ -66,18 +66,18 @@ class Chord:
 
 
 def between(a: Port, b: Port) -> Chord:
-    """x_b - x_a."""
+    """Return the difference vector x_b - x_a of two ports as a chord."""
     return Chord(((1.0, PointOf(b)), (-1.0, PointOf(a))))
 
 
 def single(vector: Vector) -> Chord:
-    """One vector as a chord."""
+    """Return a single vector as a chord."""
     return Chord(((1.0, vector),))
 
 
 @dataclass(frozen=True, eq=False)
 class BilinearTerm:
-    """coefficient * (first . second), times a prescribed function of time in the rows of drives."""
+    """A term coefficient * (first . second) of two chords, times a function of time in rows of drives."""
 
     coefficient: float
     first: Chord
@@ -85,20 +85,20 @@ class BilinearTerm:
     factor: Timed | None = None
 
     def vectors(self) -> Iterator[Vector]:
-        """All vectors of both chords."""
+        """Yield all vectors of both chords."""
         for chord in (self.first, self.second):
             yield from (vector for _, vector in chord.parts)
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One function g = sum of terms - constant - offset(t), demanded to vanish.
+    """A function g = sum of terms - constant - offset(t), which a constraint keeps at zero.
 
     Attributes:
         terms: the sum.
         constant: subtracted from it.
-        label: what it holds, for messages.
-        offset: subtracted too; of driven positions.
+        label: description for messages.
+        offset: function of time of a driven position, subtracted too.
     """
 
     terms: tuple[BilinearTerm, ...]
@@ -108,16 +108,16 @@ class Row:
 
     @cached_property
     def is_angle(self) -> bool:
-        """True where only directions meet: g is a cosine and no length."""
+        """Whether all chords are directions, so that g is a cosine and not a length."""
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
 
     def initial_value(self) -> float:
-        """The sum of the terms at the initial pose, undeformed."""
+        """Sum of the terms at the initial pose, undeformed."""
         return float(sum(t.coefficient * (initial_chord(t.first) @ initial_chord(t.second)) for t in self.terms))
 
 
 def initial_chord(chord: Chord) -> Array:
-    """A chord at the initial pose, undeformed, shape (3,)."""
+    """Chord at the initial pose, undeformed, shape (3,)."""
     (weight, vector), *others = chord.parts
     total = initial_vector(vector) if weight == 1.0 else weight * initial_vector(vector)
     for weight, vector in others:
@@ -126,7 +126,7 @@ def initial_chord(chord: Chord) -> Array:
 
 
 def initial_vector(vector: Vector) -> Array:
-    """A vector at the initial pose, undeformed, shape (3,)."""
+    """Vector at the initial pose, undeformed, shape (3,)."""
     match vector:
         case PointOf(port=port):
             return port.initial_position()
@@ -138,27 +138,28 @@ WORLD_AXES = tuple(single(WorldAxis(axis)) for axis in AXES)
 
 
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
-    """x_b - x_a = 0: one row for each world axis."""
+    """Rows of the constraint x_b - x_a = 0, one for each world axis."""
     chord = between(a, b)
     along = zip(WORLD_AXES[:dimension], "xyz"[:dimension], strict=True)
     return tuple(Row((BilinearTerm(1.0, chord, axis),), 0.0, f"point along {name}") for axis, name in along)
 
 
 def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
-    """(x_b - x_a) . d_a = 0 with a direction that turns with a."""
+    """Row of the constraint (x_b - x_a) . d_a = 0 with a direction that rotates with a."""
     return Row((BilinearTerm(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
-    """d_a . d_b = 0."""
+    """Row of the constraint d_a . d_b = 0 of two directions."""
     return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
 def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
-    """(d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0: the sine of the turn in the plane of two unit vectors.
+    """Row of a constraint on the sine of a rotation, (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, in a plane.
 
-    Directions that turn with slopes stay unit vectors to first order only. To second order d_a1 . d_b2 alone
-    depends on which two vectors of the plane are taken, and this does not.
+    The axes of the plane are two unit vectors. Directions that rotate with slopes stay unit vectors to first order
+    only. To second order d_a1 . d_b2 alone depends on the choice of the two vectors in the plane, and this does
+    not.
     """
     one, two = axes
     return Row(
@@ -172,18 +173,18 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
 
 
 def product(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
-    """The term coefficient * (first . second) of two vectors."""
+    """Return the term coefficient * (first . second) of two vectors."""
     return BilinearTerm(coefficient, single(first), single(second))
 
 
 def constant_distance(a: Port, b: Port, length: float, label: str) -> Row:
-    """|x_b - x_a|^2 = length^2, divided by 2 length so that it is a length."""
+    """Row of the constraint |x_b - x_a|^2 = length^2, divided by 2 length so that it is a length."""
     chord, factor = between(a, b), 1 / (2 * length)
     return Row((BilinearTerm(factor, chord, chord),), factor * length**2, label)
 
 
 def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
-    """Two unit vectors that make a right-handed triad (first, second, axis).
+    """Return two unit vectors that make a right-handed triad (first, second, axis).
 
     In the plane (axis in the xy plane) the second one is -z or z, the first one lies in the plane.
     """
@@ -194,7 +195,7 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
 
 
 def moving_frame(vector: Vector) -> MovingFrame | None:
-    """The frame that moves a vector as a function of time; None: none does."""
+    """Return the frame that moves a vector as a function of time, or None."""
     if isinstance(vector, WorldAxis) or not isinstance(vector.port, MovingFrame) or vector.port.is_fixed:
         return None
     if isinstance(vector, DirectionOf) and vector.port.rotation is None:
@@ -211,69 +212,69 @@ def moving_frame(vector: Vector) -> MovingFrame | None:
 
 @dataclass(frozen=True, eq=False)
 class Coordinate(ABC):
-    """A number that describes where a joint stands.
+    """A scalar coordinate of a joint, or of a force, as a function theta(y) of bilinear functions y.
 
     Attributes:
-        name: how users call it: "angle", "position", "distance", ...
+        name: in calls of users: "angle", "position", "distance", ...
     """
 
     name: str
 
     @abstractmethod
     def functions(self) -> tuple[Row, ...]:
-        """The bilinear functions y, with constant 0."""
+        """Bilinear functions y of the coordinate, with constant 0."""
 
     @abstractmethod
     def value(self, y: Array) -> Any:
-        """theta(y), angles between -pi and pi; of coordinates of joints also of y (functions, T), shape (T,)."""
+        """Value theta(y), angles between -pi and pi; for joints also of y with shape (functions, T), shape (T,)."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
-        """d theta/dy, the shape of y."""
+        """Gradient d theta/dy, of the shape of y."""
 
     @abstractmethod
     def hessian(self, y: Array) -> Array:
-        """d2 theta/dy2, square."""
+        """Second derivatives d2 theta/dy2, shape (functions, functions)."""
 
     @abstractmethod
     def driven_row(self, path: TimePath) -> Row:
-        """The function that vanishes where theta = path(t)."""
+        """Row that vanishes where theta = path(t)."""
 
     def initial_value(self) -> float:
-        """theta at the initial pose, undeformed [rad or m]."""
+        """Value of the coordinate at the initial pose, undeformed [rad or m]."""
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     @property
     def unit(self) -> str:
-        """Unit of the coordinate: m where it is not said otherwise."""
+        """Unit of the coordinate, m by default."""
         return "m"
 
     @property
     def is_angle(self) -> bool:
-        """Whether it is counted over full turns."""
+        """Whether the coordinate is an angle, counted over full turns."""
         return self.unit == "rad"
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCoordinate(Coordinate):
-    """One function is the coordinate."""
+    """A coordinate that equals one bilinear function."""
 
     def value(self, y: Array) -> Any:
-        """y itself."""
+        """Value of the coordinate, which is y[0]."""
         return y[0]
 
     def gradient(self, y: Array) -> Array:
-        """1."""
+        """Gradient of the coordinate, ones of the shape of y."""
         return np.ones(y.shape)
 
     def hessian(self, y: Array) -> Array:
-        """0."""
+        """Second derivative of the coordinate, zero, shape (1, 1)."""
         return np.zeros((1, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class PositionCoordinate(LinearCoordinate):
-    """(x_b - x_a) . d: where the second point is along a direction of the first body [m]."""
+    """Position (x_b - x_a) . d of the second point along a direction of the first body [m]."""
 
     first: Port
     second: Port
@@ -281,22 +282,22 @@ class PositionCoordinate(LinearCoordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Row, ...]:
-        """y = (x_b - x_a) . d."""
+        """Row of the function y = (x_b - x_a) . d."""
         return (Row(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
         return (BilinearTerm(1.0, between(self.first, self.second), single(self.direction)),)
 
     def driven_row(self, path: TimePath) -> Row:
-        """y - p(t)."""
+        """Row y - p(t), which vanishes where the position equals the path."""
         return Row(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
 
 
 @dataclass(frozen=True, eq=False)
 class SineCoordinate(PositionCoordinate):
-    """(d_a . e_b - e_a . d_b) / 2: the sine of a turn of the second port about an axis of the first.
+    """Sine of a rotation of the second port about an axis of the first, (d_a . e_b - e_a . d_b) / 2.
 
-    For bushings, whose turns are small; it does not count turns.
+    For bushings, whose rotations are small; it does not count turns.
     """
 
     axes: tuple[DirectionOf, DirectionOf, DirectionOf, DirectionOf]
@@ -313,7 +314,7 @@ class SineCoordinate(PositionCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class StrainCoordinate(LinearCoordinate):
-    """A strain of a rod: one sum of products of vectors, which no joint has and no drive holds.
+    """A strain of a rod, one sum of products of vectors, which no joint has and no drive prescribes.
 
     Attributes:
         terms: the sum.
@@ -324,11 +325,11 @@ class StrainCoordinate(LinearCoordinate):
     unit_of_strain: str
 
     def functions(self) -> tuple[Row, ...]:
-        """y, the sum."""
+        """Row of the function y, the sum of the terms."""
         return (Row(self.terms, 0.0, self.name),)
 
     def driven_row(self, path: TimePath) -> Row:
-        """A strain is not driven.
+        """Refuse a path, since strains cannot be driven.
 
         Raises:
             ParameterError: always.
@@ -343,26 +344,26 @@ class StrainCoordinate(LinearCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class DistanceCoordinate(Coordinate):
-    """|x_b - x_a| [m]."""
+    """Distance |x_b - x_a| of two points [m]."""
 
     first: Port
     second: Port
 
     def functions(self) -> tuple[Row, ...]:
-        """y = |x_b - x_a|^2."""
+        """Row of the function y = |x_b - x_a|^2."""
         chord = between(self.first, self.second)
         return (Row((BilinearTerm(1.0, chord, chord),), 0.0, self.name),)
 
     def value(self, y: Array) -> Any:
-        """sqrt(y)."""
+        """Distance sqrt(y) [m], of y with shape (1,) or (1, T)."""
         return np.sqrt(np.abs(y[0]))
 
     def gradient(self, y: Array) -> Array:
-        """1 / (2 sqrt(y))."""
+        """Gradient 1 / (2 sqrt(y)) of the distance, of the shape of y."""
         return np.array([0.5 / self._length(y)])
 
     def hessian(self, y: Array) -> Array:
-        """-1 / (4 y^(3/2))."""
+        """Second derivative -1 / (4 y^(3/2)) of the distance, shape (1, 1)."""
         return np.array([[-0.25 / self._length(y) ** 3]])
 
     def _length(self, y: Array) -> Any:
@@ -375,7 +376,7 @@ class DistanceCoordinate(Coordinate):
         return length
 
     def driven_row(self, path: TimePath) -> Row:
-        """A distance is held by ``Distance``, not driven.
+        """Refuse a path, since ``Distance`` prescribes distances.
 
         Raises:
             ParameterError: always.
@@ -385,35 +386,35 @@ class DistanceCoordinate(Coordinate):
 
 @dataclass(frozen=True, eq=False)
 class AngleCoordinate(Coordinate):
-    """atan2(s, c) with c and s sums of dot products of directions; zero at the initial pose [rad]."""
+    """Angle atan2(s, c) with c and s sums of dot products of directions; zero at the initial pose [rad]."""
 
     cosine: tuple[BilinearTerm, ...]
     sine: tuple[BilinearTerm, ...]
 
     @cached_on_owner
     def initial_value(self) -> float:
-        """Zero but for rounding [rad]: directions do not depend on where ports are."""
+        """Angle at the initial pose, zero but for round-off [rad]; positions of the ports do not affect it."""
         return super().initial_value()
 
     def functions(self) -> tuple[Row, ...]:
-        """y = (c, s)."""
+        """Rows of the functions y = (c, s)."""
         return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
 
     def value(self, y: Array) -> Any:
-        """atan2(s, c)."""
+        """Angle atan2(s, c) between -pi and pi [rad]."""
         return np.arctan2(y[1], y[0])
 
     def gradient(self, y: Array) -> Array:
-        """(-s, c) / (c^2 + s^2)."""
+        """Gradient (-s, c) / (c^2 + s^2) of the angle, of the shape of y."""
         return np.asarray(np.array([-y[1], y[0]]) / (y * y).sum(axis=0))
 
     def hessian(self, y: Array) -> Array:
-        """Of atan2."""
+        """Second derivatives of atan2(s, c), shape (2, 2)."""
         c, s = y
         return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
 
     def driven_row(self, path: TimePath) -> Row:
-        """s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
+        """Row s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
         cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
         terms = (
             *(BilinearTerm(s.coefficient, s.first, s.second, cosine) for s in self.sine),
@@ -428,11 +429,11 @@ class AngleCoordinate(Coordinate):
 
 
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
-    """The angle of the second port from the first one about ``across`` x ``along``.
+    """Return the angle of the second port relative to the first one about ``across`` x ``along``.
 
-    With a1 = across and a2 = along, which turn with the first port, and b1 and b2, what they were at the
-    initial pose and which turn with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2,
-    which do not depend on the two vectors taken, see ``locked_rotation``. In the plane both halves are the same.
+    With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
+    initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do
+    not depend on the choice of the two vectors, see ``locked_rotation``. In the plane both halves are the same.
     """
     a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (first, second) for axis in (across, along))
     if dimension == 2:
@@ -442,7 +443,7 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
-    """Where the second point is along an axis that turns with the first port."""
+    """Return the position of the second point along an axis that rotates with the first port, as a coordinate."""
     return PositionCoordinate(name, first, second, DirectionOf(first, axis))
 
 
@@ -479,7 +480,7 @@ class KinematicPair(ModelPart, ABC):
         return ()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """What it demands to vanish.
+        """Rows of the constraints of the joint, which vanish.
 
         Raises:
             ModelError, ParameterError: not in this dimension.
@@ -487,7 +488,7 @@ class KinematicPair(ModelPart, ABC):
         return ()
 
     def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
-        """The coordinate of a name; None: the only one.
+        """Return the coordinate of a name; None: the only one.
 
         Raises:
             ModelError: there is none of that name, or more than one without a name; lists them.
@@ -503,7 +504,7 @@ class KinematicPair(ModelPart, ABC):
         return self.coordinate(dimension, name).initial_value()
 
     def coordinate_name(self, of: str | None) -> str:
-        """The name of the coordinate meant; None: of the only one.
+        """Return the name of a coordinate; None: of the only one.
 
         Raises:
             ModelError: there is none of that name, or no name and not exactly one coordinate.
@@ -517,7 +518,7 @@ class KinematicPair(ModelPart, ABC):
         return self.named_coordinate(of, "of")
 
     def named_coordinate(self, name: object, argument: str) -> str:
-        """The name, which came in an argument of the user.
+        """Check that a user's ``argument`` names a coordinate, and return the name.
 
         Raises:
             ModelError: no coordinate has it.
@@ -532,7 +533,7 @@ class KinematicPair(ModelPart, ABC):
 
 
 def check_ports(part: object, **ports: object) -> None:
-    """Refuses two ports, by the names of their arguments, that are none, both on the ground, or on one body.
+    """Refuse ports, by the names of their arguments, that are no ports, all on the ground, or on one body.
 
     Raises:
         ModelError: says which.
@@ -552,14 +553,14 @@ def check_ports(part: object, **ports: object) -> None:
 
 
 def expect(part: object, *ports: Port) -> None:
-    """The bodies of the ports wait for a part that was made: it does nothing before a model gets it."""
+    """Note on the bodies of the ports that a part was made, which does nothing before a model gets it."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.expect(part)
 
 
 def receive(part: object, *ports: Port) -> None:
-    """They wait no longer: a model got the part, refused it with a message, or another takes its place."""
+    """Remove the note of ``expect``: a model got the part or refused it, or another part replaces it."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.receive(part)

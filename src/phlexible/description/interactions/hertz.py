@@ -1,4 +1,4 @@
-"""The stiffness of round bodies where they touch, from what they are made of (Hertz, 1882)."""
+"""Hertz's contact stiffness of round bodies, from their materials (Hertz, 1882)."""
 
 from math import sqrt
 
@@ -13,16 +13,16 @@ def hertz_stiffness(
     other_radius: float | None = None,
     other_material: Material | None = None,
 ) -> float:
-    """K of the normal force K x^1.5 at the depth x of two spheres, for ``Contact(..., exponent=1.5)`` [N/m^1.5].
+    """Stiffness K of the normal force K x^1.5 between two spheres, for ``Contact(..., exponent=1.5)`` [N/m^1.5].
 
-    K = 4/3 E* sqrt(R), 1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2, 1/R = 1/R_1 + 1/R_2. It holds while depths are
-    small beside R.
+    K = 4/3 E* sqrt(R), 1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2, 1/R = 1/R_1 + 1/R_2. It holds while the depth x
+    is small compared with R.
 
     Args:
         radius: of the sphere [m].
-        material: of it.
-        other_radius: of the other one [m]; None: a plane; negative: a hollow sphere around it.
-        other_material: of the other one; None: it is rigid.
+        material: of the sphere.
+        other_radius: of the other sphere [m]; None: a plane; negative: a hollow sphere around it.
+        other_material: of the other sphere; None: it is rigid.
 
     Raises:
         ParameterError: numbers out of range, a hollow that is not larger, or what is no material.

@@ -93,7 +93,7 @@ class JointFriction(AlongJoint):
         )
 
     def _stiff(self) -> float:
-        """Stiffness by which the level of friction and weights bend the bristle little; 0: nothing moves."""
+        """Stiffness at which the friction level, and weights, deflect the bristle little; 0 if nothing moves."""
         inertia, size = _inertia_and_size(self)
         level = max(self.coulomb, 0.0 if self.coefficient else self.static or 0.0)
         bent = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)
@@ -110,7 +110,7 @@ class JointFriction(AlongJoint):
             raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the coordinate (8.19, 8.31)."""
+        """Force law of the friction along the coordinate (8.19, 8.31)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
@@ -124,18 +124,18 @@ class JointFriction(AlongJoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointStop(AlongJoint):
-    """Ends of the way of a coordinate, which push back. Made by ``joint.stop``.
+    """Travel limits of a joint coordinate, beyond which a spring pushes back. Made by ``joint.stop``.
 
     Attributes:
-        joint, coordinate: that is stopped.
-        lower, upper: from where on it pushes [rad or m]; None: nowhere.
-        stiffness: [N m/rad or N/m]. None: by which the weight of what both bodies move goes a thousandth of their
-            size deep, or 1e-3 rad (``repr`` has the number); give it to joints that carry more.
+        joint, coordinate: that is limited.
+        lower, upper: limits of the coordinate [rad or m]; None: no limit.
+        stiffness: [N m/rad or N/m]. None: the weight of both bodies sinks by a thousandth of their size, or 1e-3
+            rad (``repr`` has the number); set it for joints that carry more.
         damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2]; None: ``restitution``. 0: the
             stop is lossless.
         name: for messages; None: made from the joint.
         restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless. None:
-            0.3, by which joints come to rest, or ``damping`` where that is given.
+            0.3, by which joints come to rest, or ``damping`` if that is set.
         restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].
     """
 
@@ -160,14 +160,14 @@ class JointStop(AlongJoint):
         expect(self, *self.ports)
 
     def _guessed(self) -> float:
-        """Stiffness for the weight of what both bodies move."""
+        """Default stiffness, for the weight of both bodies."""
         inertia, size = _inertia_and_size(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia that stiffness= could be chosen for; give it")
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force for each end (8.17).
+        """One-sided force laws, one for each limit (8.17).
 
         Raises:
             ModelError: the initial pose is beyond an end.
@@ -186,7 +186,7 @@ class JointStop(AlongJoint):
         return tuple(found)
 
     def _round_off(self, coordinate: Coordinate, limit: float) -> float:
-        """How far beyond a limit the initial pose may be by round-off [rad or m]."""
+        """Amount by which round-off may place the initial pose beyond a limit [rad or m]."""
         largest = max(abs(limit), 1.0 if coordinate.is_angle else 0.0)
         if not coordinate.is_angle:
             largest = max(largest, *(np.abs(port.initial_position()).max() + size_of(port) for port in self.ports))

@@ -1,4 +1,4 @@
-"""Loads: forces and moments on attachments, forces along bodies, pressure on surfaces."""
+"""Forces and moments on attachments, forces along bodies, and pressure on surfaces."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ ROUND_OFF = 1e-12  # of a value: what of it may point out of a plane
 
 
 class Axes(Enum):
-    """The axes that a load is given in."""
+    """Axes in which the components of a load are defined."""
 
     WORLD = "world"
     BODY = "body"
@@ -51,7 +51,7 @@ AnyAxes = Annotated[Axes | str, option_of(Axes)]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Load(ModelPart, Portable, ABC):
-    """What ``Model.apply`` takes. Compared by identity.
+    """A load that ``Model.apply`` adds. Compared by identity.
 
     Attributes:
         breakpoints: times where values jump or kink; steps must end there [s].
@@ -67,12 +67,12 @@ class Load(ModelPart, Portable, ABC):
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
-        """The loads on single attachments that this one consists of, at least one."""
+        """Loads on single attachments that the load consists of, at least one."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointLoad(Load, DirectedLoad):
-    """What forces and torques share.
+    """A load at an attachment, the common base of forces and torques.
 
     Attributes:
         attachment: where the load acts.
@@ -104,7 +104,7 @@ class PointLoad(Load, DirectedLoad):
 
     @property
     def direction(self) -> Array:
-        """A constant value, shape (3,).
+        """The constant value of the load, shape (3,).
 
         Raises:
             ModelError: a value that is a function or a controller.
@@ -114,7 +114,7 @@ class PointLoad(Load, DirectedLoad):
         return self.at_time(0.0)
 
     def at_time(self, time: float) -> Array:
-        """The value at a time, shape (3,); zero for a ``Feedback``, which has none before it runs.
+        """Value at a time [s], shape (3,); zero for a ``Feedback``, which has no value before it runs.
 
         Raises:
             ParameterError: the function returned something else than three finite numbers.
@@ -127,7 +127,7 @@ class PointLoad(Load, DirectedLoad):
         return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
 
     def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
-        """Refuses values that point out of the plane or the line that a model moves in.
+        """Refuse values that point out of the plane or the line of the model.
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
@@ -155,7 +155,7 @@ class PointLoad(Load, DirectedLoad):
     _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
 
     def _outside(self, dimension: int) -> slice:
-        """Components that point out of a plane or a line."""
+        """Slice of the components that point out of a plane or a line."""
         return slice(2)
 
     def __repr__(self) -> str:
@@ -180,7 +180,7 @@ class Force(PointLoad):
             raise ModelError(f"{self}: a controller sets the force on a node, not on the mean of several")
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Itself, or the forces on the nodes."""
+        """The force itself, or the forces on the nodes of an interface of a soft body."""
         return self._shared if self._is_shared else (self,)
 
     _wanted: ClassVar[Mapping[int, str]] = {1: "a force (f_x, 0, 0)", 2: "(f_x, f_y, 0)"}
@@ -209,11 +209,11 @@ class Force(PointLoad):
 
 @dataclass(frozen=True, eq=False)
 class Share(Portable):
-    """A part of a force that is a function of time.
+    """A share of a force that is a function of time.
 
     Attributes:
-        value: of the whole.
-        share: of it.
+        value: the whole force.
+        share: factor of it.
     """
 
     value: Callable[[float], ArrayLike]
@@ -246,7 +246,7 @@ class Torque(PointLoad):
         super().__post_init__()
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Itself."""
+        """The torque itself, as a tuple."""
         return (self,)
 
 
@@ -336,7 +336,7 @@ class DistributedForce(Load):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Where the load begins and ends along the beam [m]."""
+        """Start and end of the load along the beam [m]."""
         if self.at is not None:
             places = np.asarray(self.at, dtype=np.float64)
             return float(places[0]), float(places[-1])
@@ -344,11 +344,11 @@ class DistributedForce(Load):
         return begin, self._length if self.end is None else finite("end", self.end)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Forces at the Gauss points."""
+        """Forces at the Gauss points of the beam's elements."""
         return self._entries
 
     def quadrature(self) -> tuple[Array, Array]:
-        """Places along the beam and weights, each of shape (points,) [m]."""
+        """Positions along the beam and weights of the Gauss points, each of shape (points,) [m]."""
         places, weights = zip(*(each[2:] for each in self._points()), strict=True)
         return np.array(places), np.array(weights)
 
@@ -365,7 +365,7 @@ class DistributedForce(Load):
         return tuple(found)
 
     def _points(self) -> list[tuple[PlacedBody, float, float, float]]:
-        """The part, the place on it, the place on the whole beam and the weight of each Gauss point."""
+        """Gauss points as (part, position on it [m], position on the whole beam [m], weight [m])."""
         begin, end = self.extent
         shares, weights = gauss(POINTS)
         points = []
@@ -384,7 +384,7 @@ class DistributedForce(Load):
         return points
 
     def _force(self, x: float, weight: float) -> Any:
-        """What a Gauss point carries: three numbers, or a function of time that also takes many times."""
+        """Force at a Gauss point: three numbers [N], or a function of one or many times."""
         if not callable(self.value):
             if self.at is None:
                 return weight * np.asarray(self.value, dtype=np.float64)
@@ -418,7 +418,7 @@ class DistributedForce(Load):
 
 @dataclass(frozen=True, eq=False)
 class _ForceAt:
-    """What a Gauss point carries of a load that is a function, as a function of time."""
+    """Force at a Gauss point as a function of time, for a load that is a function of position and time."""
 
     load: DistributedForce
     x: float
@@ -441,7 +441,7 @@ class _ForceAt:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurfacePressure(PointLoad):
-    """What a ``Pressure`` on a soft body is to the step: its value is (p, 0, 0), along the normals of a surface.
+    """Pressure on faces of a soft body as a point load, whose value is (p, 0, 0), along the normals of the faces.
 
     Attributes:
         surface: faces on nodes of the body that ``attachment`` is on.
@@ -450,7 +450,7 @@ class SurfacePressure(PointLoad):
     surface: SoftSurface = field(kw_only=True)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Itself."""
+        """The pressure itself, as a tuple."""
         return (self,)
 
 
@@ -510,7 +510,7 @@ class Pressure(Load):
         return np.asarray(points.interfaces.areas[points.interfaces.names.index(location.name)])
 
     def at_time(self, time: float) -> float:
-        """The pressure [Pa].
+        """Pressure at a time [Pa].
 
         Raises:
             ParameterError: the function returned no finite number.
@@ -520,7 +520,7 @@ class Pressure(Load):
         return _pressure(self.value, repr(self), time)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """The force on the interface."""
+        """The force on the interface, or the pressure on faces of a soft body."""
         return self._entries
 
     def __repr__(self) -> str:
@@ -556,12 +556,13 @@ class Pressure(Load):
 
 @dataclass(frozen=True, eq=False)
 class _Push(Portable):
-    """Force of a pressure in body axes; it knows nothing of the load, so that models can be sent elsewhere.
+    """Force of a pressure in body axes as a function of time, without a reference to the load, so that it can be
+    copied.
 
     Attributes:
         value: pressure as a function of time [Pa].
         area: along which it pushes, shape (3,) [m2].
-        load: what it is called.
+        load: its description for messages.
     """
 
     value: Callable[[float], float]
@@ -573,7 +574,7 @@ class _Push(Portable):
 
 
 def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
-    """At an instant [Pa].
+    """Evaluate a pressure at a time, and check it [Pa].
 
     Raises:
         ParameterError: the function returned no finite number.
@@ -583,7 +584,7 @@ def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
 
 
 def _soft_surface(face: object) -> SoftSurface | None:
-    """The faces that a pressure on a soft body acts on; None: it is none.
+    """Faces that a pressure on a soft body acts on; None for other bodies.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

@@ -1,4 +1,4 @@
-"""All or some of the surface of a meshed body, as a side of contacts (docs/contact.md)."""
+"""Surface of a meshed body, or a part of it, as one side of a contact (docs/contact.md)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,18 +68,18 @@ class MeshSurface:
 
     @cached_property
     def _numbers(self) -> IntArray:
-        """Of the nodes that touch."""
+        """Numbers of the surface nodes that can touch, shape (k,)."""
         every = self._points.surface_nodes
         return every if self.where is None else every[np.asarray(self.where, dtype=np.int64)]
 
     @property
     def places(self) -> Array:
-        """Where they are in the undeformed body, body axes, shape (k, 3) [m]."""
+        """Positions of these nodes in the undeformed body, body axes, shape (k, 3) [m]."""
         return np.asarray(self._points.nodes[self._numbers])
 
     @cached_property
     def ports(self) -> tuple[Attachment, ...]:
-        """They as ports."""
+        """The nodes as attachments of the body."""
         return tuple(Attachment(self.body, SurfaceNode(int(number))) for number in self._numbers)
 
     def __repr__(self) -> str:

@@ -1,11 +1,11 @@
-"""The elasticity of a rod between neighbouring sections (docs/theory.md, 8).
+"""Elasticity of a rod between neighbouring sections (docs/theory.md, 8).
 
 With directions d_x along the rod, d_y and d_z across, and sums N_k over the nodes of an element (8.20)::
 
-    Gamma_i = d_i . x',    K_x = (d_z . d_y' - d_y . d_z') / 2 and cyclic,    y = sum N_k y_k,  y' = sum dN_k/ds y_k
+Gamma_i = d_i . x', K_x = (d_z . d_y' - d_y . d_z') / 2 and cyclic, y = sum N_k y_k, y' = sum dN_k/ds y_k
 
-which no rigid motion changes. Strains are their differences to the stress-free shape; a stiffness matrix
-C = L D L^T makes the energy a sum of squares of (L^T strain)_i, one scalar law each (8.21).
+which no rigid motion changes. Strains are their differences to the stress-free shape; a stiffness matrix C = L D
+L^T makes the energy a sum of squares of (L^T strain)_i, one scalar law each (8.21).
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RodElement(ForceElement):
-    """One element of a rod that is in a model, which makes it.
+    """One element of a rod in a model, with a force law for each strain at its quadrature points.
 
     Attributes:
         rod: the description.
@@ -58,17 +58,17 @@ class RodElement(ForceElement):
 
     @cached_property
     def shape(self) -> ElementShape:
-        """Where its quadrature points are."""
+        """Quadrature points of the element, with shape functions and measures."""
         return self.rod.element_shape(self.number)
 
     @cached_property
     def stiffness(self) -> Array:
-        """C at each quadrature point, shape (g, 6, 6)."""
+        """Stiffness matrix C at each quadrature point, shape (g, 6, 6)."""
         return self.rod.stiffness_at(self.shape.places)
 
     @cached_property
     def natural(self) -> Array:
-        """Gamma and K without stress, shape (g, 6)."""
+        """Gamma and K without stress at each quadrature point, shape (g, 6)."""
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:
@@ -77,25 +77,25 @@ class RodElement(ForceElement):
         return np.array([[row.initial_value() for row in point] for point in rows])
 
     def settled(self) -> "RodElement":
-        """The same with its strains without stress as numbers, which stay when the nodes are moved."""
+        """Return a copy whose stress-free strains are stored numbers, which stay when the nodes are moved."""
         result = replace(self, stress_free=self.natural)
         result.__dict__["_functions"] = self._functions  # those of the same nodes
         return result
 
     def functions(self, dimension: int) -> list[list[Row]]:
-        """Gamma and K at each quadrature point, those that the dimension has."""
+        """Rows of Gamma and K at each quadrature point, for the strains that exist in a dimension."""
         return [[point[k] for k in KEPT[dimension]] for point in self._functions]
 
     @cached_property
     def _functions(self) -> list[list[Row]]:
-        """All six at each quadrature point."""
+        """Rows of all six strains at each quadrature point."""
         return [
             [Row(self._terms(values, slopes, k), 0.0, f"{strain} of {self}") for k, strain in enumerate(STRAINS)]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """A law for each (L^T strain)_i, with D_i times the measure of its quadrature point for stiffness."""
+        """Force laws for each (L^T strain)_i, with D_i times the measure of its quadrature point as stiffness."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._lower(dimension)]
@@ -119,7 +119,7 @@ class RodElement(ForceElement):
         return tuple(found)
 
     def shares(self, dimension: int) -> list[Array]:
-        """L with a unit diagonal at each quadrature point, of the strains that the dimension has."""
+        """Factors L with a unit diagonal at each quadrature point, for the strains that exist in a dimension."""
         return [lower / np.diag(lower) for lower in self._lower(dimension)]
 
     def _lower(self, dimension: int) -> list[Array]:
@@ -131,11 +131,11 @@ class RodElement(ForceElement):
 
     @cached_property
     def _factors(self) -> dict[int, list[Array]]:
-        """Those that were asked for, by the dimension."""
+        """Cache of the Cholesky factors, by the dimension."""
         return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
-        """Of Gamma_k (k = 0, 1, 2) or K_k-3."""
+        """Bilinear terms of Gamma_k (k = 0, 1, 2) or K_k-3."""
         if k < 3:
             along = Chord(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
@@ -154,12 +154,12 @@ class RodElement(ForceElement):
 
     @cached_property
     def _axes(self) -> list[list[DirectionOf]]:
-        """d_x, d_y, d_z of each node."""
+        """Directions d_x, d_y, d_z of each node."""
         return [[DirectionOf(node.origin, node.rotation[:, k]) for k in range(3)] for node in self.nodes]
 
     @cached_property
     def _chords(self) -> list[list[Chord]]:
-        """Each of these axes by itself."""
+        """Chords of the single directions d_x, d_y, d_z of each node."""
         return [[single(axis) for axis in axes] for axes in self._axes]
 
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
@@ -170,7 +170,7 @@ class RodElement(ForceElement):
 
 
 def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None = None) -> tuple[RodElement, ...]:
-    """The elements between the placed nodes of a rod.
+    """Return the elements between the placed nodes of a rod.
 
     Args:
         rod: the description.

@@ -1,4 +1,4 @@
-"""What every sensor says of itself; the sensors stand in ``measure``, where runs can be read."""
+"""Base class of all sensors; the sensors are in ``measure``, where runs can be read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ The numbers of a joint are each coordinate and its rate, those of an attachment 
 
 
 class Availability(Enum):
-    """When a sensor has a value: at each instant, of fixed length; or only later, or of another length."""
+    """Availability of a sensor's value: at each instant with fixed length, only later, or with another length."""
 
     AT_ONCE = "at once"
     LATER = "only of a motion"
@@ -33,10 +33,11 @@ class Availability(Enum):
 
 
 class Sensor(ABC):
-    """A quantity of a model; ``motion[sensor]`` is what it measured.
+    """A measurable quantity of a model; ``motion[sensor]`` returns its recorded values.
 
-    A subclass is a frozen dataclass whose first field is what the quantity belongs to. It says all there is to know
-    of the quantity: how it is read from states, its rows in a linear model, its share in a controller.
+    A subclass is a frozen dataclass whose first field is the part that the quantity belongs to. It defines
+    everything about the quantity: how it is read from states, its rows in a linear model, its share in a
+    controller.
     """
 
     takes: ClassVar[tuple[type | UnionType, str]]
@@ -69,7 +70,7 @@ class Sensor(ABC):
         """Values at the stored instants of a ``RecordedRun``, shape (N + 1,), or (N + 1, components)."""
 
     def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
-        """Name, unit and row (velocities,) over the small motions about a ``LinearPoint`` of each component.
+        """Yield name, unit and row (velocities,) of each component, over the small motions about a ``LinearPoint``.
 
         The output is the row times the small motions, differentiated ``differentiations`` times.
 
@@ -80,7 +81,7 @@ class Sensor(ABC):
 
     @property
     def share(self) -> Share | None:
-        """How compiled code measures it in controllers and live runs; None: it is read from the whole state."""
+        """Linear map by which compiled code measures the quantity; None: it is read from the whole state."""
         return None
 
     @property
@@ -90,19 +91,20 @@ class Sensor(ABC):
 
     @property
     def availability(self) -> Availability:
-        """When it has values: of accelerations, which are differences of a motion, not at an instant."""
+        """Whether values exist at an instant; accelerations, differences of a motion, do not."""
         return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
 
     @property
     def count(self) -> int:
-        """How many numbers it measures at an instant: one, or the components."""
+        """Number of values at an instant: one, or the components."""
         return max(1, len(self.components))
 
     def continued(self, before: Array, now: Array) -> Array:
-        """Values without the jumps that a single instant cannot know of, such as full turns; shape (count,)."""
+        """Remove jumps that a single instant cannot resolve, such as full turns, from new values, shape
+        (count,)."""
         return now
 
     @property
     def _subject(self) -> Any:
-        """The first field; None where there is none."""
+        """The first field of the sensor; None if it has none."""
         return next((getattr(self, each.name) for each in fields(self)), None)  # type: ignore[arg-type]

@@ -21,10 +21,10 @@ from phlexible.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """What the shares of one controller have in common, also after they moved to another model.
+    """Identity and size of a controller that several shares have in common, also after a copy to another model.
 
     Attributes:
-        size: of all values.
+        size: count of all values.
     """
 
     size: int
@@ -32,11 +32,11 @@ class Whole:
 
 @dataclass(frozen=True, eq=False)
 class FeedbackShare(Feedback):
-    """Some of the values of a controller.
+    """A share of the values of a controller, which acts at one port or load.
 
     Attributes:
         whole: the same object for all its shares.
-        begin: of the share.
+        begin: index of the first value.
         direction: that a single value acts along; None: values act as they are.
     """
 
@@ -45,11 +45,12 @@ class FeedbackShare(Feedback):
     direction: Array | None = field(default=None, kw_only=True)
 
     def check_size(self, size: int, name: str) -> None:
-        """The whole was checked."""
+        """Accept any size, since that of the whole controller was checked."""
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
-    """A force on each attachment, an element in each joint, each load along its direction."""
+    """Split a controller into a force on each attachment, an element in each joint, and each load along its
+    direction."""
     sizes = [size_of(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
@@ -83,18 +84,18 @@ StateFunction = Callable[[float, Array, Array], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class StateLaw(Feedback):
-    """A feedback that is not held: its values are those at the mean state of the step that they act in."""
+    """A feedback whose values are those at the mean state of the step that they act in, not those at its start."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShareOfState(Portable):
-    """What a function of the state returns for one port, as a controller.
+    """Values of a function of the state for one port, as a controller.
 
     Attributes:
         function: (t, x, v) -> all values.
-        places, rates: where x and v are among the numbers that are measured.
-        begin, end: of the share.
-        size: of all values.
+        places, rates: indices of x and v among the measured numbers.
+        begin, end: range of the share.
+        size: count of all values.
         name: for messages.
     """
 
@@ -107,7 +108,7 @@ class ShareOfState(Portable):
     name: str
 
     def __call__(self, time: float, measured: Array) -> Array:
-        """The share at a time and state.
+        """Return the values of the share at a time [s] and measured numbers, shape (end - begin,).
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.
@@ -129,8 +130,8 @@ class ShareOfState(Portable):
 
 
 class CompoundForce(Portable, ABC):
-    """What ``Model.apply`` takes apart into loads and force elements."""
+    """A force that ``Model.apply`` splits into loads and force elements."""
 
     @abstractmethod
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """Those on the single ports."""
+        """Loads and force elements on the single ports."""

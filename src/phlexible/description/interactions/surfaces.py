@@ -40,10 +40,10 @@ from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh
 
 @dataclass(frozen=True, eq=False)
 class GapCoordinate(Coordinate):
-    """A length that no joint has and no drive holds."""
+    """A gap as a coordinate, which no joint has and no drive prescribes."""
 
     def driven_row(self, path: TimePath) -> Row:
-        """A gap is not driven.
+        """Refuse a path, since gaps cannot be driven.
 
         Raises:
             ParameterError: always.
@@ -58,7 +58,7 @@ class GapCoordinate(Coordinate):
 
 @dataclass(frozen=True, eq=False)
 class RoundedCoordinate(GapCoordinate):
-    """The length of (q_1, q_2, ...) with q_i what is left of (x_b - x_a).d_i beyond a zone -a_i .. a_i (8.26).
+    """Length of the vector q, whose q_i is the part of (x_b - x_a).d_i beyond a zone -a_i .. a_i (8.26).
 
     Attributes:
         first: a, carries the directions.
@@ -73,7 +73,7 @@ class RoundedCoordinate(GapCoordinate):
     zones: tuple[float, ...]
 
     def functions(self) -> tuple[Row, ...]:
-        """(x_b - x_a).d_i."""
+        """Rows of the functions (x_b - x_a).d_i, one for each direction."""
         chord = between(self.first, self.second)
         return tuple(Row((BilinearTerm(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
 
@@ -82,16 +82,17 @@ class RoundedCoordinate(GapCoordinate):
         return np.asarray(y - np.clip(y, -zones, zones))
 
     def value(self, y: Array) -> float:
-        """|q|."""
+        """Length |q| of the rounded vector [m]."""
         return float(np.linalg.norm(self._left(y)))
 
     def gradient(self, y: Array) -> Array:
-        """q / |q|."""
+        """Gradient q / |q| of the length, zero where q is zero, shape (directions,)."""
         q, length = self._left(y), self.value(y)
         return q / length if length else np.zeros(len(y))
 
     def hessian(self, y: Array) -> Array:
-        """(I - n n^T) / |q| where q is not zero."""
+        """Second derivatives (I - n n^T) / |q| in the components of q that are not zero, shape (directions,
+        directions)."""
         length, n = self.value(y), self.gradient(y)
         beyond = np.diag((self._left(y) != 0).astype(np.float64))
         return (beyond - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
@@ -99,10 +100,10 @@ class RoundedCoordinate(GapCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class SegmentCoordinate(GapCoordinate):
-    """The distance of a point from a straight piece of a line: |r - t s|, t = r.s / s.s between 0 and 1 (8.27).
+    """Distance |r - t s| of a point from a line segment, t = r.s / s.s between 0 and 1 (8.27) [m].
 
     Attributes:
-        first, end: of the piece; s = x_end - x_first.
+        first, end: of the segment; s = x_end - x_first.
         second: the point; r = x_second - x_first.
     """
 
@@ -111,7 +112,7 @@ class SegmentCoordinate(GapCoordinate):
     second: Port
 
     def functions(self) -> tuple[Row, ...]:
-        """r.r, r.s, s.s."""
+        """Rows of the functions r.r, r.s and s.s."""
         r, s = between(self.first, self.second), between(self.first, self.end)
         return tuple(Row((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
@@ -119,17 +120,17 @@ class SegmentCoordinate(GapCoordinate):
         return float(np.clip(y[1] / y[2], 0.0, 1.0))
 
     def value(self, y: Array) -> float:
-        """sqrt(r.r - 2 t r.s + t^2 s.s)."""
+        """Distance sqrt(r.r - 2 t r.s + t^2 s.s) [m]."""
         t = self._place(y)
         return float(np.sqrt(max(y[0] - 2 * t * y[1] + t * t * y[2], 0.0)))
 
     def gradient(self, y: Array) -> Array:
-        """(1, -2 t, t^2) / 2 value."""
+        """Gradient (1, -2 t, t^2) / (2 distance) to (r.r, r.s, s.s), shape (3,), zero at zero distance."""
         t, length = self._place(y), self.value(y)
         return np.array([1.0, -2 * t, t * t]) / (2 * length) if length else np.zeros(3)
 
     def hessian(self, y: Array) -> Array:
-        """Where the value is not zero."""
+        """Second derivatives of the distance to (r.r, r.s, s.s), shape (3, 3), zero at zero distance."""
         t, length, g = self._place(y), self.value(y), self.gradient(y)
         if not length:
             return np.zeros((3, 3))
@@ -141,36 +142,36 @@ class SegmentCoordinate(GapCoordinate):
 
 @dataclass(frozen=True, eq=False)
 class SlidingCoordinate(PositionCoordinate):
-    """The gap of a point to a plane and where the point is along the plane; theta is the gap [m]."""
+    """The gap of a point to a plane [m], with further functions for the position along the plane."""
 
     across: tuple[DirectionOf, ...]
 
     def functions(self) -> tuple[Row, ...]:
-        """(x_b - x_a) . d with the normal d, then with directions along the plane."""
+        """Rows of (x_b - x_a) . d with the normal d, then with directions along the plane."""
         chord = between(self.first, self.second)
         along = [Row((BilinearTerm(1.0, chord, single(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
 
     def gradient(self, y: Array) -> Array:
-        """(1, 0, ...)."""
+        """Gradient (1, 0, ...) of the gap to its functions, shape (functions,)."""
         return np.asarray(np.eye(len(y))[0], dtype=np.float64)
 
     def hessian(self, y: Array) -> Array:
-        """0."""
+        """Second derivatives of the gap, zero, shape (functions, functions)."""
         return np.zeros((len(y), len(y)))
 
 
 @dataclass(frozen=True, eq=False)
 class RubbingCoordinate(GapCoordinate):
-    """A gap, and how the touching places of both bodies slide past each other (8.28).
+    """A gap, with functions for the relative slip of the contact points of both bodies (8.28).
 
-    Its last functions are the components of sum_k c_k x_k, whose coefficients c_k the kernels find in each step,
-    and, where turns are resisted, those of the turn psi (8.46).
+    Its last functions are the components of sum_k c_k x_k, whose coefficients c_k the kernels compute in each step,
+    and, with rolling or drilling resistance, those of the rotation psi (8.46).
 
     Attributes:
         gap: the coordinate.
         toucher: port with the centre.
-        carriers: ports of the surface: one, or two ends of a piece.
+        carriers: ports of the surface: one, or two ends of a segment.
         radius: of the sphere that touches [m].
         dimension: 2 or 3.
         resists_turns: whether there is resistance to rolling or drilling.
@@ -185,16 +186,16 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def points(self) -> int:
-        """Points in the sum: the centre, then those of the surface."""
+        """Number of points in the sum: the centre, then those of the surface."""
         return 1 + len(self.carriers)
 
     @property
     def turning(self) -> int:
-        """Directions of the touching body in the sum."""
+        """Number of directions of the touching body in the sum."""
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Row, ...]:
-        """Those of the gap, then the components of sliding."""
+        """Rows of the gap, then of the components of slip, and of rotation where it is resisted."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.turning else []
@@ -214,7 +215,8 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def surface_turns(self) -> bool:
-        """Whether the surface turns with its carrier, or with the one body that carries both ends of a piece."""
+        """Whether the surface rotates with its carrier, or with the one body that carries both ends of a
+        segment."""
         first, *others = self.carriers
         is_one = all(
             isinstance(first, Attachment) and first.placed is getattr(each, "placed", None) for each in others
@@ -228,29 +230,32 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def is_on_axis(self) -> bool:
-        """Whether a piece is touched on its axis: nobody knows how it turns."""
+        """Whether a segment is touched on its axis, where its rotation is not known."""
         return self.points > 2 and not (self.surface_turns or self.is_grounded)
 
     def reach(self, theta: Array | float, rest: float, side: float) -> Array:
-        """Distance of the place that touches from the centre of what touches, between two round ones [m]."""
+        """Distance of the contact point from the centre of the touching sphere, between two round surfaces [m].
+
+        ``theta`` is the distance of the centres or axes, ``rest`` its value without gap.
+        """
         is_round = isinstance(self.gap, DistanceCoordinate | SegmentCoordinate) and side > 0
         return np.asarray(self.radius * (theta / rest if is_round else 1.0))
 
     @property
     def gap_count(self) -> int:
-        """Functions of the gap."""
+        """Number of functions of the gap."""
         return len(self.gap.functions())
 
     def value(self, y: Array) -> float:
-        """Of the gap."""
+        """Value of the gap [m], from the first functions."""
         return float(self.gap.value(y[: self.gap_count]))
 
     def gradient(self, y: Array) -> Array:
-        """Zero beyond the gap."""
+        """Gradient of the gap, zero for the functions of slip and rotation, shape (functions,)."""
         return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(len(y) - self.gap_count)])
 
     def hessian(self, y: Array) -> Array:
-        """Zero beyond the gap."""
+        """Second derivatives of the gap, zero for slip and rotation, shape (functions, functions)."""
         result = np.zeros((len(y), len(y)))
         result[: self.gap_count, : self.gap_count] = self.gap.hessian(y[: self.gap_count])
         return result
@@ -260,7 +265,7 @@ class RubbingCoordinate(GapCoordinate):
 
 
 class Gap(NamedTuple):
-    """A coordinate and where the surface is along it.
+    """A coordinate, and the position of the surface along it.
 
     Attributes:
         coordinate: of the point, or the centre of a sphere.
@@ -275,7 +280,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Touchable(ABC):
-    """What points and spheres touch. Made of ports and of directions in world axes at the initial pose."""
+    """A surface for contacts of points and spheres, with ports and directions in world axes at the initial pose."""
 
     def __post_init__(self) -> None:
         convert_fields(self)
@@ -293,17 +298,18 @@ class Touchable(ABC):
 
     @property
     def carrier(self) -> Port:
-        """The first of them."""
+        """The first port that carries the surface."""
         return self.ports[0]
 
     @property
     @abstractmethod
     def thickness(self) -> float:
-        """How deep a point may start is a share of it; 0: it is not thick [m]."""
+        """Thickness of the matter behind the surface, which limits how deep a point may start [m]; 0: a half
+        space."""
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Where a point is from it.
+        """Return the gaps of a point from the surface, several for faces of a hollow box.
 
         Raises:
             ModelError: a port without an orientation that is needed.
@@ -357,16 +363,16 @@ class Plane(Touchable):
 
     @cached_property
     def _up(self) -> DirectionOf:
-        """The same for all that touch it."""
+        """Normal of the plane as one vector, which all contacts with it share."""
         return DirectionOf(self._oriented(self.port), self.unit_normal())
 
     @property
     def thickness(self) -> float:
-        """Distance of the surface from the plane [m]: zero."""
+        """Thickness of the plane [m], zero, which stands for a half space."""
         return 0.0
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """The height above it."""
+        """Return the height of a point above the plane as a gap."""
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
@@ -418,14 +424,14 @@ class Surface(Touchable):
 
     @property
     def thickness(self) -> float:
-        """The radius, or the shortest edge."""
+        """Thickness of the shape [m]: the radius, or the shortest edge."""
         if isinstance(self.shape, Sphere | Cylinder):
             return self.shape.radius
         assert isinstance(self.shape, Box), "others have no contact of two"
         return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """The distance from center or axis, from a box, or the places between its faces."""
+        """Return the gap from center, axis or box, or the gaps from all faces of a hollow box."""
         side = -1.0 if self.inside else 1.0
         if isinstance(self.shape, Box):
             return self._box_gaps(other, dimension)
@@ -455,13 +461,13 @@ class Surface(Touchable):
         )
 
     def _turned(self, axis: Array) -> Array:
-        """A direction of the shape, world axes at the initial pose."""
+        """Rotate a direction of the shape to world axes at the initial pose."""
         return self.port.placed.rotation @ axis if isinstance(self.port, Attachment) else axis
 
 
 @dataclass(frozen=True, eq=False)
 class Capsule(Touchable):
-    """A straight piece between two ports with a radius, round at its ends: of a beam, a rod or a string.
+    """A line segment between two ports with a radius, round at its ends: of a beam, a rod or a string.
 
     Attributes:
         start, end: of one body or of two, nodes of strings.
@@ -479,9 +485,9 @@ class Capsule(Touchable):
 
     @property
     def thickness(self) -> float:
-        """Distance of the surface from its axis: the radius [m]."""
+        """Thickness of the capsule, its radius [m]."""
         return self.radius
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """The distance from the piece."""
+        """Return the gap of a point from the line segment."""
         return (Gap(SegmentCoordinate("gap", self.start, self.end, other), self.radius),)
