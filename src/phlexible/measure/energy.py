@@ -19,7 +19,8 @@ from phlexible.state.vectors import split_rigid
 
 @dataclass(frozen=True, eq=False)
 class Energy:
-    """Energies at the stored instants, each of shape (N + 1,) [J].
+    """Energy balance of a run: stored energies, work of loads and drives, and losses at the stored instants, shape
+    (instants,) each [J].
 
     Attributes:
         kinetic: of all bodies.
@@ -45,7 +46,9 @@ class Energy:
         return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with each energy at the start and at the end, its extremes and its curve."""
+        """Return an HTML table for notebooks: each energy at the start and at the end, its extremes, and its curve
+        over time.
+        """
         parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
         parts |= {f"work of {name}": work for name, work in self.work.items()}
         parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
@@ -58,22 +61,24 @@ class Energy:
 
     @property
     def total(self) -> Array:
-        """Stored energy, kinetic + strain + spring + gravity, shape (N + 1,) [J]."""
+        """Stored energy at all instants, kinetic + strain + spring + gravity, shape (instants,) [J]."""
         return np.asarray(self.kinetic + self.strain + self.spring + self.gravity)
 
     @property
     def supplied(self) -> Array:
-        """Work of all loads and drives since t = 0."""
+        """Work of all loads and drives together since t = 0, shape (instants,) [J]."""
         return np.asarray(np.sum([np.zeros_like(self.kinetic), *self.work.values()], axis=0))
 
     @property
     def balance_error(self) -> Array:
-        """total - total at t = 0 - supplied + dissipated; zero up to the tolerance of the solver."""
+        """Error of the energy balance, shape (instants,) [J]: change of the total energy since t = 0 - supplied
+        work + dissipated energy. It is zero up to the tolerance of the solver.
+        """
         return np.asarray(self.total - self.total[0] - self.supplied + self.dissipated)
 
 
 def energy_of(recording: RecordedStates) -> Energy:
-    """The ledger of a recording."""
+    """Collect the recorded energies, works and losses of a run in an ``Energy`` object."""
     return Energy(
         recording.kinetic,
         recording.strain,
@@ -89,7 +94,9 @@ NEGLIGIBLE = 1e-6
 
 
 def busiest(recording: RecordedStates) -> int:
-    """Number of the instant of greatest strain energy, or of greatest kinetic energy where little deforms."""
+    """Return the index of the stored instant with the greatest strain energy, or with the greatest kinetic energy
+    where little deforms.
+    """
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
     return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))
@@ -103,7 +110,7 @@ CHUNK_NUMBERS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """Momentum of all bodies in world axes.
+    """Linear and angular momentum and centre of mass of the whole mechanism over time, in world axes.
 
         Attributes:
             linear: shape (N + 1, 3) [kg m/s].
@@ -122,7 +129,9 @@ class Momentum:
 
 
 def momentum(run: RecordedRun) -> Momentum:
-    """sum m V, sum (x_c x m V + R pi_r) and sum m x_c / sum m, from the stored velocities (2.5)."""
+    """Compute linear momentum, angular momentum about the world origin and centre of mass of all bodies at the
+    stored instants of a run (2.5).
+    """
     layout, rec = run.system.layout, run.recording
     linear, angular, moment = (np.zeros((run.count, 3)) for _ in range(3))
     V = split_rigid(layout, rec.velocity)[0]
@@ -141,7 +150,9 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """R pi_r of one body, shape (T, 3)."""
+    """Return the angular momentum of one body about its centre of mass in world axes, shape (instants, 3) [kg
+    m2/s].
+    """
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))
@@ -155,7 +166,9 @@ def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
 
 
 def _nodal_momentum(body: AbsoluteBody, V: Array) -> Array:
-    """M V of the nodes, from shape (T, N, 3)."""
+    """Return the linear momentum of each node of an absolute body from the nodal velocities ``V`` [m/s], both of
+    shape (instants, nodes, 3) [kg m/s].
+    """
     flat = V.transpose(1, 0, 2).reshape(body.node_count, -1)
     return np.asarray((body.nodal_mass @ flat).reshape(body.node_count, len(V), 3).transpose(1, 0, 2))
 
@@ -165,7 +178,7 @@ def _nodal_momentum(body: AbsoluteBody, V: Array) -> Array:
 
 @dataclass(frozen=True)
 class Happened:
-    """An event of a run.
+    """Event that occurred in a run: its time, a description, and the energy that it dissipated.
 
     Attributes:
         time: [s].
@@ -182,7 +195,7 @@ class Happened:
 
 
 def happened(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
-    """The events that happened, in their order."""
+    """Return the events that occurred in a run, in the order of their times."""
     times, losses = recording.event_times[-1], recording.event_losses[-1]
     order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))
     return tuple(Happened(float(times[k]), str(mechanism.events[k]), float(losses[k])) for k in order)

@@ -20,12 +20,15 @@ AT_ITS_PATH = 1e-6  # turns
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
-    """eta of a body, shape (N + 1, n); of a string the positions of its nodes."""
+    """Return the elastic coordinates of a body at the stored instants of a run, shape (instants, n). Those of a
+    string are the positions of its nodes [m].
+    """
     return run.elastic(run.body_index(placed)).copy()
 
 
 def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Body to world, shape (N + 1, 3, 3).
+    """Return the rotation matrix from body axes to world axes at all instants, shape (instants, 3, 3). The target
+    is a body, the material around an attachment, or a moving frame.
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
     by the small rotation vector ``rotations @ eta`` (its exact exponential). Of a moving frame:
@@ -45,7 +48,9 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
 
 
 def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
-    """Rotation vector of the material in the body frame, shape (N + 1, 3) [rad]."""
+    """Return the small rotation vector of the material around an attachment relative to the frame of its body,
+    shape (instants, 3) [rad].
+    """
     rotations = attachment.point.rotations
     if rotations is None:
         return np.zeros((run.count, 3))
@@ -53,7 +58,7 @@ def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
 
 
 def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
-    """Index of the body.
+    """Return the index of the body that ``target`` is or is attached to, and refuse bodies without orientation.
 
     Raises:
         ModelError: a point mass, which has no orientation.
@@ -69,13 +74,14 @@ def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
 
 
 def velocity(run: RecordedRun, port: Port) -> Array:
-    """V + R (w x rho + P deta/dt) of an attachment, shape (N + 1, 3) [m/s]."""
+    """Return the velocity of a point in world axes at all instants of a run, shape (instants, 3) [m/s]."""
     weights, vectors = run.point(port)
     return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, run.velocities)))
 
 
 def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Rate of turning of what ``rotation`` gives, shape (N + 1, 3) [rad/s].
+    """Return the angular velocity of a body, of the material around an attachment, or of a moving frame in world
+    axes, shape (instants, 3) [rad/s].
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
     rotation vector into an angular velocity.
@@ -96,7 +102,8 @@ def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
 
 
 def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
-    """Angular velocity of exp([theta]) in the axes that theta is given in, shapes (T, 3) [rad/s].
+    """Return the angular velocity [rad/s] of the rotation exp([theta]), from rotation vectors theta and their time
+    derivatives, all of shape (instants, 3).
 
     ``d theta/dt + b theta x d theta/dt + c theta x (theta x d theta/dt)`` with
     b = (1 - cos t) / t^2 and c = (t - sin t) / t^3, t = |theta|.
@@ -110,7 +117,8 @@ def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
 
 
 def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
-    """Coordinates of a joint of the run, which may be an equal joint of another copy of the model.
+    """Return the coordinates of a joint in the model of a run. The joint may be the corresponding one of another
+    copy of the model.
 
     Raises:
         ModelError: a joint of another model.
@@ -119,7 +127,7 @@ def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
 
 
 def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath | None:
-    """Path of the drive of a coordinate of a joint, or None."""
+    """Return the prescribed path of the drive that moves a joint coordinate, or None if no drive moves it."""
     joint_of_run = run.mechanism.joints[run.joint_index(joint)]
     for drive in run.mechanism.drives:
         if drive.joint is joint_of_run and drive.coordinate == coordinate.name:
@@ -128,7 +136,8 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
-    """A coordinate over time, shape (N + 1,) [rad or m].
+    """Return the values of a joint coordinate at all instants of a run, shape (instants,) [rad or m]. Angles are
+    counted over full turns.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -144,7 +153,9 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
 
 
 def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
-    """Whole turns from angles to a path, (N + 1,); None where events let go of it, or a file kept no function."""
+    """Return the number of full turns by which wrapped angles differ from a prescribed path, shape (instants,).
+    None where the angles do not follow the path, or where a file kept no function.
+    """
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:
@@ -154,7 +165,9 @@ def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
-    """Angles between -pi and pi counted on from the first: their rate says how many turns lie between, (N + 1,)."""
+    """Unwrap angles between -pi and pi to angles over full turns, shape (instants,) [rad]. Their rates [rad/s] tell
+    how many turns lie between two instants.
+    """
     if len(wrapped) == 1:
         return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2
@@ -164,7 +177,8 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """Range of each coordinate over chosen instants, shape (count,) [rad or m].
+    """Return for each coordinate the greatest minus the least value over chosen instants of a run, shape
+    (coordinates,) [rad or m].
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
@@ -179,13 +193,17 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
-    """Rate of a coordinate from flat velocities of the bodies, shape (N + 1,) [rad/s or m/s]."""
+    """Return the rate of a joint coordinate at all instants of a run, shape (instants,) [rad/s or m/s]. The
+    velocities of all bodies are given, shape (instants, velocities).
+    """
     functions = run.system.coordinate_functions(coordinate)
     changes = functions.rates(run.instants, velocities)
     return np.asarray((coordinate_gradients(run, coordinate) * changes).sum(axis=1))
 
 
 def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
-    """d theta/dy of the functions y of a coordinate, shape (N + 1, functions)."""
+    """Return the derivatives of a joint coordinate with respect to the scalar functions of vectors that define it,
+    at all instants, shape (instants, functions).
+    """
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     return np.asarray(coordinate.gradient(y.T).T)

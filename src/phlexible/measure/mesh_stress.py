@@ -22,7 +22,7 @@ MeshedPoints = MeshPoints | PlatePoints
 
 @dataclass(frozen=True, eq=False)
 class MeshStress:
-    """Stress at k nodes of a mesh, the mean of the elements around each.
+    """Stress at k nodes of a mesh at all instants; at each node the mean over the adjacent elements.
 
     Attributes:
         time: shape (T,) [s].
@@ -36,14 +36,16 @@ class MeshStress:
 
     @property
     def von_mises(self) -> Array:
-        """Equivalent stress, shape (T, k) [Pa]."""
+        """Von Mises equivalent stress at the nodes, shape (instants, nodes) [Pa]."""
         return von_mises(self.components)
 
 
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """Stress at nodes of a mesh, see ``Motion.mesh_stress``."""
+    """Return the stress over time at nodes of a meshed body, at every ``every``-th stored instant; without
+    ``nodes`` at those of the surface. See ``Motion.mesh_stress``.
+    """
     body, points = meshed(target)
     index = run.body_index(target)
     chosen = _surface(points) if nodes is None else _checked(nodes, points)
@@ -53,7 +55,9 @@ def mesh_stress(
 
 
 def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntArray) -> Array:
-    """Components at nodes for elastic coordinates (T, n), shape (T, k, 6) [Pa]."""
+    """Return the stress components xx, yy, zz, yz, xz, xy at nodes of a meshed body, shape (instants, nodes, 6)
+    [Pa]. Elastic coordinates ``eta`` are given, shape (instants, n).
+    """
     match points, body.materials:
         case PlatePoints(), PlateSection() as section:
             shapes = plate_stress_shapes(points, section, nodes)
@@ -66,7 +70,7 @@ def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntAr
 
 
 def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
-    """The body and its mesh.
+    """Return the meshed flexible body that a handle stands for, and the points of its mesh.
 
     Raises:
         ModelError: a body without a mesh.
@@ -78,7 +82,9 @@ def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
 
 
 def _surface(points: MeshedPoints) -> IntArray:
-    """Nodes at corners of elements on the boundary; of a plane mesh at all corners, of a plate on both surfaces."""
+    """Return the indices of the vertex nodes on the boundary of a mesh. For a plane mesh these are all vertices,
+    for a plate those on both of its surfaces.
+    """
     mesh = points.mesh
     corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
     found = np.unique(mesh.vertex_nodes[np.asarray(corners)])

@@ -22,7 +22,9 @@ AT_ONCE = 100_000  # positions that are looked at together
 
 
 def passed_through(run: RecordedRun) -> list[str]:
-    """One message for each contact in which a point or a sphere crosses a body between two instants unchanged."""
+    """Return one warning message for each contact in which a point or sphere passed through a body between two
+    stored instants without contact.
+    """
     if run.count < 2:
         return []
     contacts = [each for each in run.mechanism.elements if isinstance(each, Contact)]
@@ -30,7 +32,8 @@ def passed_through(run: RecordedRun) -> list[str]:
 
 
 class _Crossings:
-    """Members of a contact at all stored instants.
+    """Search for undetected passages in one contact: members that pass through each other between two stored
+    instants.
 
     Args:
         run: the motion.
@@ -42,7 +45,9 @@ class _Crossings:
         self._members = _members(contact, run.system.dimension)
 
     def message(self) -> str:
-        """The first crossing, or empty."""
+        """Return a message about the first passage through a body that is found, or an empty text if there
+        is none.
+        """
         for i, j in islice(self._candidates(self._moved()), MOST_PAIRS):
             ball, other = self._members[i], self._members[j]
             x, y = self._places([ball.start])[:, 0], self._places([other.start])[:, 0]
@@ -60,7 +65,9 @@ class _Crossings:
         return ""
 
     def _moved(self) -> Array:
-        """Greatest displacement of each member from one instant to the next [m]."""
+        """Return the greatest displacement of each member of the contact from one stored instant to the next, shape
+        (members,) [m].
+        """
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
@@ -69,11 +76,13 @@ class _Crossings:
         return moved
 
     def _places(self, ports: Sequence[Port]) -> Array:
-        """Positions of ports, shape (instants, ports, 3) [m]."""
+        """Return the positions of attachment points at all stored instants, shape (instants, ports, 3) [m]."""
         return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).places(self._run.instants))
 
     def _candidates(self, moved: Array) -> Iterator[tuple[int, int]]:
-        """A ball and what it may meet, where both move by more than they are thick; the fastest balls first."""
+        """Yield index pairs (ball, other member) whose displacements between two instants, ``moved`` [m], exceed
+        their thickness; the fastest balls first.
+        """
         members = self._members
         balls = [i for i, each in enumerate(members) if not each.kind.is_solid and each.start is each.end]
         thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
@@ -83,7 +92,9 @@ class _Crossings:
                     yield i, j
 
     def _crossed(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
-        """Instants after which the ball goes straight through the other member."""
+        """Return the indices of the instants after which a ball moves straight through another member; ``x`` and
+        ``y`` are their positions, shape (instants, 3) [m].
+        """
         ends = y if other.start is other.end else self._places([other.end])[:, 0]
         relative = x - y
         axes = None
@@ -115,7 +126,9 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Members of a contact: those of a contact group, or the points and the surface of two bodies."""
+    """Return the colliding members of a contact: those of a contact group, or the points and the surface of two
+    bodies.
+    """
     if contact.is_searched:
         return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
     surface = contact.second
@@ -126,11 +139,13 @@ def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
 
 
 def _thickness(ball: Member, other: Member) -> float:
-    """Sum of the thicknesses of two members [m]."""
+    """Return the sum of the thicknesses of a ball and another colliding member [m]."""
     return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Whether two members of different bodies, on opposite sides, may touch and have a size."""
+    """Return whether two colliding members belong to different bodies and to opposite sides of the contact, and
+    have a size.
+    """
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

@@ -15,7 +15,9 @@ AXES = np.eye(3)
 
 
 def weighed_place(sensor: object) -> tuple[Attachment, Array] | None:
-    """The point whose place a sensor weighs, and weights (components, 3); None: it reads something else."""
+    """Return the point and the weights, shape (components, 3), of a sensor whose readings are linear in the
+    position of one point; None for other sensors.
+    """
     share = sensor.share if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None
@@ -23,7 +25,9 @@ def weighed_place(sensor: object) -> tuple[Attachment, Array] | None:
 
 
 def place_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
-    """Numbers of the pose that a point moves with, (d,), and its derivatives to them, (T, 3, d)."""
+    """Return the components of the pose that move a point, shape (d,). The derivatives of the point's position with
+    respect to them come with it, shape (instants, 3, d).
+    """
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, place = layout.spin

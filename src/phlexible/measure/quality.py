@@ -43,12 +43,14 @@ INSTANTS = 2000  # at most so many are looked at
 
 
 def some_instants(run: RecordedRun) -> IntArray:
-    """Numbers of the stored instants that are looked at."""
+    """Return the indices of at most 2000 evenly spread stored instants, at which a run is checked."""
     return np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Bodies whose interfaces turn too far in their frame: how far, when, and what to do."""
+    """Yield a warning message for each meshed body whose interfaces rotate, or whose nodes deflect, too far in its
+    frame: how far, when, and what to do.
+    """
     rows = some_instants(run)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
@@ -79,7 +81,9 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Greatest displacement at instants of the nodes that move most in one of the shapes, (T, n) to (T,) [m]."""
+    """Return the greatest elastic displacement in a meshed body at each instant, shape (instants,) [m], for elastic
+    coordinates ``eta``, shape (instants, n). Only the nodes that move most in one of the shapes are checked.
+    """
     shapes = body.points.shapes
     if not shapes.size:
         return np.zeros(len(eta))
@@ -95,7 +99,9 @@ MARGIN = 1.2
 
 
 def coarse_rods(run: RecordedRun) -> Iterator[str]:
-    """Rods whose neighbouring sections turn too far against each other: how far, when, and what to do."""
+    """Yield a warning message for each rod whose neighbouring sections rotate too far against each other: how far,
+    when, and what to do.
+    """
     if not run.mechanism.rods:
         return
     rows = some_instants(run)
@@ -126,7 +132,8 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
 
 
 def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Largest tension up to an instant, the tension beyond which sections oscillate [N], and their distance [m].
+    """Return the largest tension of a rod in the first ``count`` instants [N]. The tension beyond which its
+    sections oscillate [N] and the distance of its sections [m] come with it.
 
     Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
     tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.
@@ -148,7 +155,9 @@ GREATEST_STRAIN = 0.1
 
 
 def large_deflections(run: RecordedRun) -> list[str]:
-    """Beams whose slopes or deflections in their frame are not small, meshed bodies and rods that turn too far."""
+    """Return warning messages about beams with large slopes or deflections in their frames, and about meshed bodies
+    and rods that rotate too far.
+    """
     found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
@@ -174,7 +183,7 @@ def large_deflections(run: RecordedRun) -> list[str]:
 
 
 def large_strains(run: RecordedRun) -> list[str]:
-    """Beams that are stretched or bent beyond a strain of a tenth, where no metal and no linear law holds."""
+    """Return a warning message for each beam that is strained by more than a tenth, where no material is linear."""
     found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
@@ -192,7 +201,8 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Largest strains at the stations, shape (rows, stations): of a fibre, of the axis and of bending, or of shear.
+    """Return the largest strain at each station of a beam, shape (rows, stations): axial plus bending strain of the
+    outer fibres, or shear strain.
 
     Args:
         beam, points: of all rows.
@@ -215,7 +225,7 @@ def _stiffness_of(beam: Beam) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _EqualBeams:
-    """Some of the bodies of one beam: what they are looked at together for.
+    """Bodies that are copies of the same beam, whose elastic coordinates are checked together.
 
     Attributes:
         beam, points: of each.
@@ -227,17 +237,23 @@ class _EqualBeams:
     bodies: list[int]
 
     def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
-        """eta of all at some of the stored instants, shape (bodies times T, n), and the T times."""
+        """Return the elastic coordinates of all these beams at sampled instants of a run, shape (bodies * instants,
+        n), and the times of these instants [s].
+        """
         rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
 
     def separated(self, values: Array) -> Array:
-        """Largest of values (bodies times T, places) at each instant for each body, shape (bodies, T)."""
+        """Return the largest value along each beam at each instant, shape (bodies, instants), from values of all
+        beams, shape (bodies * instants, stations).
+        """
         return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
 def _beams(run: RecordedRun) -> list[_EqualBeams]:
-    """All beams, those of one description together, as many as have ``TOGETHER`` instants."""
+    """Group the beams of a run by their description, so that equal beams are checked together; groups are limited
+    to about 4096 rows of coordinates.
+    """
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     known: dict[int, _EqualBeams] = {}
     found: list[_EqualBeams] = []
@@ -259,7 +275,8 @@ FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less
 
 
 def missing_stiffening(run: RecordedRun) -> list[str]:
-    """One explanation for each spinning beam of linear strain that was driven far from its axis.
+    """Return a message for each spinning beam of linear strain that was driven far from its axis, because linear
+    strain has no centrifugal stiffening.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
@@ -290,13 +307,15 @@ def missing_stiffening(run: RecordedRun) -> list[str]:
 
 
 def _deflections(run: RecordedRun, index: int, x: float) -> Array:
-    """Transverse displacement of an axis point in the frame of the beam, shape (T,) [m]."""
+    """Return the transverse displacement of the axis point at ``x`` [m] in the frame of a beam, shape (instants,)
+    [m].
+    """
     shapes = run.system.bodies[index].at(x).point.shapes[1:]
     return np.asarray(np.linalg.norm(run.elastic(index) @ shapes.T, axis=1))
 
 
 def _lowest_frequency(data: FloatingBody) -> float:
-    """Lowest frequency of the body constrained by its frame [rad/s]."""
+    """Return the lowest natural frequency of a flexible body that is fixed at its frame [rad/s]."""
     stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
     if isinstance(stiffness, np.ndarray):
         from scipy.linalg import eigh
@@ -315,7 +334,8 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
-    """Messages about contacts and stops for which a step [s] was too long at a stored instant.
+    """Return warning messages about contacts and stops whose contact oscillation was too fast for the given step
+    [s], at the instant of deepest penetration.
 
     If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
     (8.23).
@@ -357,7 +377,7 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """Messages about steps that were too long or too short.
+    """Return warning messages about steps of a run that were too long or too short for the motion.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -395,7 +415,9 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
 
 
 def lost_in_round_off(run: RecordedRun, steps: int) -> float:
-    """Share of the energy, about, that closing joints to the last digit of positions adds in all steps (4.24)."""
+    """Estimate the share of the energy of a run that round-off of positions adds in all its steps. It comes from
+    closing joints to the last digit (4.24).
+    """
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -414,7 +436,8 @@ def lost_in_round_off(run: RecordedRun, steps: int) -> float:
 
 
 def alternating_share(run: RecordedRun) -> float:
-    """Share of the energy, over all stored instants, in the part of deta/dt that changes its sign.
+    """Return the share of the energy, summed over all stored instants, in elastic rates that change their sign in
+    every step. A large share shows vibrations faster than the step.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -435,7 +458,9 @@ def alternating_share(run: RecordedRun) -> float:
 
 
 def _products(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
-    """nu.M(0).nu for nu (T, velocity_count), of deta/dt alone and of all; v is that of the centre of mass."""
+    """Return twice the kinetic energy of body velocities ``nu``, shape (instants, velocities): of the elastic rates
+    alone, and of all velocities together, shape (instants,) each.
+    """
     d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, velocity_components(body)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
@@ -453,7 +478,8 @@ ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration o
 
 
 def energy_parts(run: RecordedRun) -> float:
-    """Size of what energies are differences of [J]: forces times levers, and the last digits of places in motion.
+    """Return the scale [J] against which round-off in energies is judged: forces times moment arms, and what
+    round-off of positions makes of the kinetic energy.
 
     Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
     """
@@ -471,12 +497,13 @@ def energy_parts(run: RecordedRun) -> float:
 
 
 def iterations(record: RecordedStates) -> int:
-    """Newton iterations of a run, one at least."""
+    """Return the number of Newton iterations of a whole run, at least one."""
     return max(1, int(record.iterations[-1]))
 
 
 def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """Messages about stored energies that do not follow from work and losses.
+    """Return a message if the change of the stored energy differs from work minus losses by more than round-off and
+    tolerances explain; else no message.
 
     Args:
         run: to be checked.
@@ -498,7 +525,8 @@ def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
 
 @dataclass(frozen=True)
 class MotionCheck:
-    """Findings on a motion; printed, one line each.
+    """Result of the check of a motion: errors of balances and joints, numbers of iterations, and the problems
+    found. Printing it gives one line for each.
 
     Attributes:
         balance_error: of energy, relative to the energies in the balance, or, where these are next to none, to what
@@ -519,7 +547,7 @@ class MotionCheck:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there are no problems."""
+        """Whether the check found no problems in the motion."""
         return not self.findings
 
     def __str__(self) -> str:
@@ -533,20 +561,25 @@ class MotionCheck:
 
 
 def energies_in(run: RecordedRun) -> float:
-    """Greatest stored energies and greatest works of a run, all of them as sizes [J]."""
+    """Return a scale of the energies of a run [J]: the greatest stored energy plus the greatest work of each load
+    and drive, in absolute values.
+    """
     energy = energy_of(run.recording)
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
 
 
 def balance_error(run: RecordedRun) -> float:
-    """Greatest error of the balance of energy, as ``MotionCheck`` has it."""
+    """Return the greatest error of the energy balance of a run, relative to its energies. Where these are next to
+    none, it is relative to the scale of round-off.
+    """
     error = float(np.abs(energy_of(run.recording).balance_error).max())
     return error / (max(energies_in(run), energy_parts(run)) or 1.0)
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
-    """Problems of steps and of the limits of models, in words, each with the category of its warning.
+    """Collect the warning messages about steps of a run and about limits of its models, each with the category of
+    its warning.
 
     Args:
         run: with its recording.
@@ -563,7 +596,9 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
 
 
 def checked(run: RecordedRun) -> MotionCheck:
-    """Numbers and problems of a run: its warnings, then what it does not warn of."""
+    """Check a run and return the numbers and problems: its own warnings first, then open energy balances, limits of
+    models, unsupported bodies and redundant joints.
+    """
     record, scale, parts = run.recording, energies_in(run), energy_parts(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]

@@ -24,7 +24,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
-    """Forces along the coordinates of an element, drive or relation, shape (N + 1,) or (N + 1, forces) [N or N m].
+    """Return the forces of a force element, drive or joint relation along its coordinates, shape (instants,) or
+    (instants, forces) [N or N m].
 
     Raises:
         ModelError: it is not part of the model.
@@ -44,7 +45,8 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
 
 
 def required(run: RecordedRun, joint: Joint) -> Array:
-    """Generalized forces of the drives of a joint, shape (N + 1,) or (N + 1, drives) [N or N m].
+    """Return the forces or torques by which the drives of a joint follow their paths, shape (instants,) or
+    (instants, drives) [N or N m].
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.
@@ -63,7 +65,8 @@ def required(run: RecordedRun, joint: Joint) -> Array:
 
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
-    """Force [N] and moment [N m] of a joint, with its drives, on its second attachment.
+    """Return the force [N] and the moment [N m] that a joint, together with its drives, exerts on its second
+    attachment.
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).
@@ -91,7 +94,7 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
 
 
 def is_of(vector: Vector, port: Port) -> bool:
-    """Whether a vector is one of a port."""
+    """Return whether a vector is attached to the given port, that is, whether the port carries it."""
     return not isinstance(vector, WorldAxis) and vector.port is port
 
 
@@ -105,7 +108,9 @@ CHUNK_NUMBERS = 4_000_000
 
 
 class SlackPart(NamedTuple):
-    """First element of a string that is slack."""
+    """First slack element of a string: name of the string, index of the element, and the time from which it is
+    slack [s].
+    """
 
     name: str
     element: int
@@ -113,7 +118,7 @@ class SlackPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Message of the finding."""
+        """Warning message about the slack element."""
         return (
             f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
             "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
@@ -122,7 +127,8 @@ class SlackPart(NamedTuple):
 
 
 def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
-    """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).
+    """Return the stretch (deformed over undeformed length) of a string at its quadrature points, from its start on,
+    shape (instants, points).
 
     Raises:
         ModelError: a body that is not a string.
@@ -131,7 +137,8 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
-    """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
+    """Return the tension of a string at its quadrature points, shape (instants, points) [N], with its viscous and
+    viscoelastic parts. It is N = S sqrt(C) of Kinon et al. (2, 10).
 
     With the viscous part and that of branches of a law that creeps.
 
@@ -159,7 +166,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def slack_parts(run: RecordedRun) -> list[SlackPart]:
-    """The first slack element of every string that has one; on a line none can be slack: there they are rods."""
+    """Return the first slack element of every string that has one. In models of dimension one there is none."""
     found: list[SlackPart] = []
     if run.system.dimension == 1:
         return found
@@ -182,7 +189,9 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """C below which a string with C between these two is slack; None: it never is."""
+    """Return the strain C below which a string counts as slack, where C lies between ``lowest`` and ``highest`` in
+    the run; None if it is never slack.
+    """
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
@@ -199,7 +208,9 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Groups of strains, each with C, shape (N + 1, g)."""
+    """Return the strains C (squared stretch) of a string over time: for each group of strains the group and C,
+    shape (instants, points).
+    """
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed, "string")

@@ -28,7 +28,9 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
-    """Dampers and servos whose rates swing from stored instant to stored instant, in words; mostly none."""
+    """Return a message for each damper or servo that is too strong for the step: the rate that it damps changes its
+    sign at every stored instant.
+    """
     damped = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     if not damped or len(damped) > MOST_FORCES:
         return []
@@ -64,7 +66,9 @@ def _message(force: ScalarForce, body: str, strength: float, interval: float, ti
 
 
 def _windows(time: Array) -> Iterator[slice]:
-    """Slices of evenly spaced instants."""
+    """Yield slices of 33 evenly spaced instants at the start, in the middle and at the end of a run, from its times
+    [s].
+    """
     last = len(time)
     for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
         intervals = np.diff(time[begin : begin + WINDOW])
@@ -73,7 +77,7 @@ def _windows(time: Array) -> Iterator[slice]:
 
 
 def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
-    """Rates of the coordinates of forces, shape (T, forces) [rad/s or m/s]."""
+    """Return the rates of the coordinates along which forces act, shape (instants, forces) [rad/s or m/s]."""
     coordinates = [force.force.coordinate for force in forces]
     rows = [coordinate.functions() for coordinate in coordinates]
     functions = run.system.functions([row for span in rows for row in span])
@@ -88,15 +92,17 @@ def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
 
 
 def _alternates(swing: Array, rates: Array) -> bool:
-    """Whether a good part of the rates changes its sign from each instant to the next."""
+    """Return whether a considerable part of the rates changes its sign from each instant to the next; ``swing`` is
+    the alternating part of the rates.
+    """
     square = float((swing**2).sum())
     changes = float((swing[1:] * swing[:-1]).sum())
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
 
 
 def _compliance(system: System, part: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Rate after a unit impulse along the coordinate of a force, with the joints, and the name of the body that
-    moves most.
+    """Return the rate that a unit impulse along the coordinate of a force causes with all joints closed (inverse
+    effective mass), and the name of the body that moves most.
     """
     own = slice(instant, instant + 1)
     at, state = part.instants.at(own), part.recording.state(instant)

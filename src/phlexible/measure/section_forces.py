@@ -26,7 +26,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
-    """The rod of the run's model that the handle is, or is called like.
+    """Return the rod in the model of a run that a handle stands for: the same object, or one of the same name and
+    description.
 
     Raises:
         ModelError: there is none.
@@ -39,12 +40,14 @@ def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
 
 
 def strain_places(rod: RodInModel) -> Array:
-    """Positions of the quadrature points of all elements, shape (g,) [m]."""
+    """Return the positions along a rod of the quadrature points of all its elements, shape (points,) [m]."""
     return np.concatenate([element.shape.places for element in rod.elements])
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
-    """(N, Q_y, Q_z, M_x, M_y, M_z) at ``strain_places``, with their viscous part, shape (T, g, 6) [N, N m]."""
+    """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of a rod at its quadrature points, shape (instants,
+    points, 6) [N, N m]. Viscous and viscoelastic parts are included.
+    """
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
@@ -72,7 +75,9 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
 
 
 def between_places(places: Array, values: Array, x: Array) -> Array:
-    """Values (T, g, 6) at places (g,) at x (k,): linear between neighbours and beyond the ends, (T, k, 6)."""
+    """Interpolate values, shape (instants, points, 6), linearly from the positions ``places`` to the positions
+    ``x`` along a rod; extrapolate linearly beyond the ends.
+    """
     if len(places) == 1:
         return np.repeat(values, len(x), axis=1)
     left = np.clip(np.searchsorted(places, x) - 1, 0, len(places) - 2)
@@ -87,8 +92,8 @@ INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
 
 @dataclass(frozen=True, eq=False)
 class SectionForces:
-    """Forces and moments that the part beyond a cut exerts on its positive face (normal +x), at T instants and s
-    stations.
+    """Section forces and moments of a beam or rod at T instants and s stations. They are what the part beyond a cut
+    exerts on its positive face (normal +x).
 
     In the local axes of the section, which turn with its slopes. In the plane ``shear_z``, ``torsion``
     and ``moment_y`` are zero.
@@ -118,7 +123,8 @@ class SectionForces:
 
 @dataclass(frozen=True, eq=False)
 class BeamStress:
-    """Stress over the cross-sections at T instants and s stations: normal sigma_x, positive in tension, and shear.
+    """Stress in the cross-sections of a beam or rod at T instants and s stations: normal stress, positive in
+    tension, and shear stress.
 
     Attributes:
         time: shape (T,) [s].
@@ -139,7 +145,9 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """Section forces of a beam or rod, see ``Motion.section_forces``."""
+    """Return the section forces and moments of a beam or rod over time at the positions ``x`` along it [m]; see
+    ``Motion.section_forces``.
+    """
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
@@ -174,7 +182,9 @@ def stress(
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
-    """Stress in the sections of a beam or rod, see ``Motion.stress``."""
+    """Return greatest and smallest normal stress and greatest shear stress over time in sections of a beam or rod.
+    The positions ``x`` along it are in m; see ``Motion.stress``.
+    """
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
@@ -190,7 +200,7 @@ def stress(
 
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
-    """The cross-sections at places on the whole beam."""
+    """Return the cross-sections of a beam or rod at the positions ``x`` along its whole length, shape (s,) [m]."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
     parts = _parts(run, target)
@@ -204,7 +214,8 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
 
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
-    """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m].
+    """Return positions just inside both ends of each element of a beam, shape (2 * elements,) [m], between which
+    section forces are drawn.
 
     Of a rod its quadrature points, between which forces are drawn as lines.
     """
@@ -219,7 +230,9 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
 
 
 def _parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
-    """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
+    """Return the beams of the run's model that a handle stands for, one or several in a row: their indices, and the
+    positions on the whole beam where they begin [m].
+    """
     if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
@@ -241,7 +254,9 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Each part that has stations: its index, its start, the places of its columns, stations from there."""
+    """Yield, for each part of a beam with stations: its index, the position where it begins [m], the columns of its
+    stations in the result, and their positions from its start [m].
+    """
     parts = _parts(run, target)
     if x is None:
         count = 0

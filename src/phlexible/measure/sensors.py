@@ -34,7 +34,8 @@ from phlexible.state.system import System
 
 
 def sensors(name: str, values: object) -> list[Sensor]:
-    """User's sensors as a list, refused if another value is among them.
+    """Check that ``values`` is a sensor or a list of sensors and return it as a list; ``name`` is the argument's
+    name for messages.
 
     Raises:
         ParameterError: a value is not a sensor; the message names the first one.
@@ -50,7 +51,9 @@ def sensors(name: str, values: object) -> list[Sensor]:
 
 
 def columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Values of sensors by name and unit, one column for each component, such as "position of beam.end x [m]"."""
+    """Return the readings of sensors over a run as named columns, one for each component, such as "position of
+    beam.end x [m]", shape (instants,) each.
+    """
     table: dict[str, Array] = {}
     for sensor in chosen:
         values = sensor.read(run)
@@ -63,7 +66,8 @@ def columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class LinearPoint:
-    """An operating point, where quantities are rows over the small motions.
+    """Operating point of a linear model, at which sensor readings and loads are linear in the small motions of the
+    mechanism.
 
     Directions are world axes at the operating point; about a steady rotation they turn with it, and rates are those
     seen in the turning axes.
@@ -79,7 +83,8 @@ class LinearPoint:
     motion: sparse.csr_array
 
     def load_row(self, load: Load) -> Array:
-        """The generalized forces of a load at rest, shape (velocities,): also the rate of where it acts.
+        """Return the generalized forces of a unit of a load at the operating point, shape (states,). The same row
+        gives the velocity of its point along it.
 
         Raises:
             ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
@@ -89,7 +94,8 @@ class LinearPoint:
         return self._row(load.entries())
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
-        """Row of the elastic displacement in the frame of a body along an axis of it, shape (velocities,).
+        """Return the derivative of an elastic displacement, along an axis of its body, with respect to the small
+        motions, shape (states,).
 
         Raises:
             ModelError: a point of another model.
@@ -101,7 +107,8 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
-        """Whether each coordinate of a joint turns, and its row (velocities,).
+        """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to the
+        small motions, shape (states,).
 
         Of a spherical joint those of small turns about the world axes, in the plane about z.
 
@@ -132,11 +139,15 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def _coordinate_row(self, coordinate: Coordinate) -> Array:
-        """Derivative of a coordinate with respect to the states, shape (states,)."""
+        """Return the derivative of a joint coordinate with respect to the small motions of the mechanism, shape
+        (states,).
+        """
         return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
 
     def _turn(self, joint: Joint, axis: Array) -> Array:
-        """Row of the angle whose rate is the relative angular velocity (w_b - w_a) . axis, shape (states,)."""
+        """Return the derivative of the relative rotation about ``axis`` between the two ports of a joint with
+        respect to the small motions, shape (states,).
+        """
         for port in (joint.first, joint.second):
             if not port.has_orientation:
                 raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
@@ -147,7 +158,8 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Name, whether it turns, and row of one coordinate of a joint, or of all.
+    """Yield name, whether it is an angle, and derivative with respect to the small motions, shape (states,), of one
+    or all coordinates of a joint.
 
     Args:
         kind_names: for coordinates that turn and for those that slide.
@@ -166,7 +178,9 @@ def named_rows(
 
 
 def linear_unit(is_angular: bool, differentiations: int) -> str:
-    """Unit of an output of a linear model."""
+    """Return the unit of an output of a linear model: of an angle or a length, differentiated by time so many
+    times.
+    """
     return ("rad" if is_angular else "m") + ("", "/s", "/s^2")[differentiations]
 
 
@@ -180,7 +194,7 @@ XYZ = ("x", "y", "z")
 
 @dataclass(frozen=True, eq=False)
 class PointSensor(Sensor):
-    """A scalar motion of an attachment along or about a world direction.
+    """Base class of sensors that measure a scalar motion of a point of a body, along or about a world direction.
 
     Attributes:
         attachment: where it sits.
@@ -207,17 +221,19 @@ class PointSensor(Sensor):
 
     @property
     def axis(self) -> Array:
-        """The direction, of length 1, shape (3,)."""
+        """Direction of the measurement as a unit vector in world axes, shape (3,)."""
         return np.asarray(self.direction, dtype=np.float64)
 
     @property
     def unit(self) -> str:
-        """Unit of a length or an angle, and its rates."""
+        """Unit of the reading: a length or an angle, or its time derivatives."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
 
     @property
     def share(self) -> Share | None:
-        """Point of a body and the matrix and offset of the measured components; None: a port on the ground."""
+        """Linear form of the reading: the point, the weights of its position or velocity, shape (1, 6), and an
+        offset, shape (1,). None for angles and accelerations.
+        """
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -226,19 +242,24 @@ class PointSensor(Sensor):
         return self.attachment, weights, np.array([begin])
 
     def read(self, run: RecordedRun) -> Array:
-        """Consistent with the joints, shape (N + 1,)."""
+        """Return the rate along or about the direction, or its time derivative for accelerations, at all instants
+        of a run, shape (instants,). Rates satisfy the joint constraints.
+        """
         moved = kinematics.angular_velocity if self.is_angular else kinematics.velocity
         rate = np.asarray(moved(run, self.attachment) @ self.axis)
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Single row, that of a unit force or moment along or about the direction."""
+        """Yield name, unit and derivative with respect to the small motions, shape (states,), of this sensor as an
+        output of a linear model.
+        """
         load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
 
 class Displacement(PointSensor):
-    """Displacement of the point in the world from its undeformed place in the initial pose of the model [m].
+    """Sensor of the displacement of a point in the world along a direction, from its undeformed position in the
+    initial pose of the model [m].
 
     So it is also where a run starts deformed; in linear models it counts from the operating point.
 
@@ -255,13 +276,13 @@ class Displacement(PointSensor):
     label = "displacement"
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
+        """Return the displacement along the direction at all instants of a run, shape (instants,) [m]."""
         place = Position(self.attachment).read(run)
         return np.asarray((place - self.attachment.initial_position()) @ self.axis)
 
 
 class Velocity(PointSensor):
-    """Velocity of a point along a direction [m/s].
+    """Sensor of the velocity of a point along a world direction [m/s].
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -276,8 +297,8 @@ class Velocity(PointSensor):
 
 
 class Acceleration(PointSensor):
-    """Acceleration of a point along a direction [m/s2]; of motions by second-order differences between stored
-    instants.
+    """Sensor of the acceleration of a point along a world direction [m/s2]. In motions it is a second-order
+    difference of velocities between stored instants.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -292,8 +313,8 @@ class Acceleration(PointSensor):
 
 
 class Angle(PointSensor):
-    """Turn of the material about the direction [rad]: small in linear models; in motions since t = 0, over full
-    turns, the part about the direction of a turn that also tilts it.
+    """Sensor of the rotation of the material at a point about a world direction [rad]. In motions it counts from t
+    = 0 over full turns, in linear models it is a small angle.
 
     Example:
         >>> model = ph.Model()
@@ -307,7 +328,9 @@ class Angle(PointSensor):
     label = "angle"
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
+        """Return the rotation about the direction since t = 0 at all instants of a run, over full turns, shape
+        (instants,) [rad].
+        """
         turned = kinematics.rotation(run, self.attachment)
         quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
         wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
@@ -315,12 +338,14 @@ class Angle(PointSensor):
         return kinematics.over_full_turns(wrapped, spin, run.time)
 
     def continued(self, before: Array, now: Array) -> Array:
-        """Within half a turn of the value before."""
+        """Return the angle ``now`` shifted by full turns so that it is within half a turn of the angle ``before``
+        [rad].
+        """
         return now + 2 * np.pi * np.round((before - now) / (2 * np.pi))
 
 
 class AngularVelocity(PointSensor):
-    """Angular velocity about a direction [rad/s].
+    """Sensor of the angular velocity of the material at a point about a world direction [rad/s].
 
     Example:
         >>> model = ph.Model()
@@ -336,8 +361,8 @@ class AngularVelocity(PointSensor):
 
 
 class AngularAcceleration(PointSensor):
-    """Angular acceleration about a direction [rad/s2]; of motions by second-order differences between stored
-    instants.
+    """Sensor of the angular acceleration of the material at a point about a world direction [rad/s2]. In motions it
+    is a second-order difference between stored instants.
     """
 
     differentiations = 2
@@ -347,7 +372,7 @@ class AngularAcceleration(PointSensor):
 
 @dataclass(frozen=True, eq=False)
 class Position(Sensor):
-    """World position of a point, shape (N + 1, 3) [m].
+    """Sensor of the world position of a point; readings have shape (instants, 3) [m].
 
     Attributes:
         port: an attachment, or a point of the ground that moves.
@@ -372,18 +397,21 @@ class Position(Sensor):
 
     @property
     def share(self) -> Share | None:
-        """Point of a body and the matrix and offset of the measured components; None: a port on the ground."""
+        """Linear form of the reading: the point, the weights of its position and velocity, shape (3, 6), and an
+        offset, shape (3,). None for a point of the ground.
+        """
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3)."""
+        """Return the world position of the point at all instants of a run, shape (instants, 3) [m]."""
         weights, vectors = run.point(self.port)
         return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
 
 
 @dataclass(frozen=True, eq=False)
 class ElasticDisplacement(Sensor):
-    """Displacement of a point in the frame of its body, body axes [m]; zero on rigid bodies.
+    """Sensor of the displacement of a point relative to the frame of its body, in body axes [m]. It is zero on
+    rigid bodies.
 
     Of a string: from its place at t = 0, world axes. As an output of ``Model.linearize`` its small change.
 
@@ -407,16 +435,20 @@ class ElasticDisplacement(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """x, y and z where no direction is given."""
+        """Names of the components of a reading: x, y and z, or none if the sensor measures along a direction."""
         return XYZ if self.direction is None else ()
 
     @property
     def axes(self) -> Array:
-        """Directions of the measurement: the direction of the sensor, shape (3,), or all axes, (3, 3)."""
+        """Directions of the measurement in body axes: the direction of the sensor, shape (3,), or all axes, shape
+        (3, 3).
+        """
         return np.eye(3) if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3), or (N + 1,) along a direction."""
+        """Return the elastic displacement at all instants of a run, shape (instants, 3), or (instants,) along a
+        direction [m].
+        """
         if self.attachment.placed.nodes is not None:
             found = Position(self.attachment).read(run) - self.attachment.initial_position()
         else:
@@ -424,7 +456,9 @@ class ElasticDisplacement(Sensor):
         return np.asarray(found @ self.axes)
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """One row along the direction, or each axis."""
+        """Yield name, unit and derivative with respect to the small motions, shape (states,), for the direction of
+        this sensor or for each axis.
+        """
         for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
             if self.attachment.placed.nodes is not None:
                 yield from Displacement(self.attachment, axis).rows(point)
@@ -450,7 +484,8 @@ class _Orientation(Sensor):
 
 
 class Rotation(_Orientation):
-    """Body to world, of a body or of the material around an attachment, shape (N + 1, 3, 3).
+    """Sensor of the rotation matrix from body axes to world axes, of a body or of the material around an
+    attachment. Readings have shape (instants, 3, 3).
 
     The components are rows in world axes, columns in body axes.
 
@@ -475,29 +510,35 @@ class Rotation(_Orientation):
     label, components = "rotation", tuple(a + b for a in XYZ for b in XYZ)
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3, 3)."""
+        """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3,
+        3).
+        """
         return kinematics.rotation(run, self.target)
 
 
 class Quaternion(_Orientation):
-    """Orientation as a unit quaternion, scalar last as in SciPy, without jumps of sign, shape (N + 1, 4)."""
+    """Sensor of the orientation of a body or of the material around an attachment as a unit quaternion (scalar
+    last, without jumps of sign). Readings have shape (instants, 4).
+    """
 
     label, components = "quaternion", (*XYZ, "w")
 
     def read(self, run: RecordedRun) -> Array:
-        """Unit quaternions at all instants, shape (N + 1, 4)."""
+        """Return the unit quaternions of the orientation at all instants of a run, scalar last, shape (instants,
+        4).
+        """
         found = quaternions(kinematics.rotation(run, self.target))
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
 
     def continued(self, before: Array, now: Array) -> Array:
-        """Reading with the sign that continues the value before."""
+        """Return the quaternion ``now`` with the sign that makes it continuous with the quaternion ``before``."""
         return -now if before @ now < 0 else now
 
 
 def axis_name(direction: ArrayLike) -> str:
-    """ "x", "y", "z", or the components."""
+    """Return the name of a direction for labels: "x", "y" or "z" for a world axis, else its components."""
     numbers = np.asarray(direction, dtype=np.float64)
     for k in range(3):
         if np.array_equal(numbers, AXES[k]):
@@ -510,7 +551,7 @@ def axis_name(direction: ArrayLike) -> str:
 
 @dataclass(frozen=True, eq=False)
 class JointSensor(Sensor):
-    """A motion in a joint, of the second port relative to the first.
+    """Base class of sensors of the coordinates of a joint: the motion of its second port relative to the first.
 
     Attributes:
         joint: of the model.
@@ -542,12 +583,14 @@ class JointSensor(Sensor):
 
     @property
     def number(self) -> int | None:
-        """Index of the coordinate among those of the joint; None: all of them."""
+        """Index of the measured coordinate among those of the joint; None if all of them are measured."""
         return coordinate_number(self.joint, self.coordinate)
 
     @property
     def unit(self) -> str:
-        """Unit of an angle where the coordinate is one, else of a length; "rad or m" of both."""
+        """Unit of the reading: of an angle or a length or its rate; "rad or m" if the measured coordinates are of
+        both kinds.
+        """
         names = self.joint.coordinate_names
         own = names if self.number is None else names[self.number : self.number + 1]
         kinds = {"rad" if "angle" in name else "m" for name in own}
@@ -556,12 +599,14 @@ class JointSensor(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the coordinates."""
+        """Names of the measured joint coordinates; empty if the sensor measures a single one."""
         return tuple(self.joint.coordinate_names) if self.number is None else ()
 
     @property
     def share(self) -> Share | None:
-        """Some of what is measured of the joint; coordinates beyond its own are refused when they are read."""
+        """Linear form of the reading: the joint, the weights of its coordinates and rates, and an offset. None for
+        accelerations and for coordinates that the joint lacks.
+        """
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:
@@ -571,7 +616,8 @@ class JointSensor(Sensor):
         return self.joint, weights, np.zeros(len(chosen))
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """One row a coordinate.
+        """Yield the name, the unit and the derivative with respect to the small motions, shape (states,), of each
+        measured coordinate.
 
         Raises:
             ModelError: a joint of another model, without coordinates, or on a body without orientation.
@@ -581,7 +627,8 @@ class JointSensor(Sensor):
             yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,) of one coordinate, else (N + 1, coordinates).
+        """Return the measured coordinates (or rates, or accelerations) of the joint at all instants of a run, shape
+        (instants,) for one, else (instants, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without coordinates.
@@ -594,7 +641,9 @@ class JointSensor(Sensor):
         return self.of(run, own if self.number is None else [own[self.number]])
 
     def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
-        """Readings of chosen coordinates, shape (N + 1,) for one, else (N + 1, count)."""
+        """Return the readings of chosen coordinates of the joint at all instants of a run, shape (instants,) for
+        one, else (instants, coordinates).
+        """
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in chosen]
             values = [kinematics.coordinate_values(run, *each) for each in zip(chosen, paths, strict=True)]
@@ -605,7 +654,8 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Readings of the rotational or of the sliding coordinates, of the same shape as ``of``.
+        """Return the readings of the angles of the joint, or of its sliding coordinates, shape (instants,) for one,
+        else (instants, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.
@@ -620,7 +670,8 @@ class JointSensor(Sensor):
 
 
 class JointPosition(JointSensor):
-    """Angle over full turns [rad] or displacement [m]; of linear models from the operating point.
+    """Sensor of joint coordinates: angles over full turns [rad] or displacements [m]. In linear models they count
+    from the operating point.
 
     Example:
         >>> model = ph.Model(dimension=2)
@@ -636,7 +687,7 @@ class JointPosition(JointSensor):
 
 
 class JointRate(JointSensor):
-    """Rate of a joint coordinate [rad/s, m/s].
+    """Sensor of the rates of joint coordinates [rad/s, m/s].
 
     Example:
         >>> model = ph.Model(dimension=2)
@@ -652,8 +703,8 @@ class JointRate(JointSensor):
 
 
 class JointAcceleration(JointSensor):
-    """Second derivative of a joint coordinate [rad/s^2, m/s^2]; of motions by second-order differences between
-    stored instants.
+    """Sensor of the second time derivatives of joint coordinates [rad/s^2, m/s^2]. In motions they are second-order
+    differences between stored instants.
     """
 
     differentiations = 2
@@ -662,7 +713,8 @@ class JointAcceleration(JointSensor):
 
 
 def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
-    """Number of a coordinate of a joint that is called by its number or its name; None: no one of them.
+    """Return the index of a joint coordinate that is given by its index or by its name; None if it is None, which
+    means all coordinates.
 
     Raises:
         ModelError: the joint has no coordinate of this name.
@@ -674,7 +726,7 @@ def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
 
 
 def check_coordinate(number: int | None, count: int, joint: Joint) -> None:
-    """Refuses a number beyond the ``count`` of coordinates of a joint.
+    """Refuse the index of a coordinate that is not below ``count``, the number of coordinates of the joint.
 
     Raises:
         ParameterError: naming it.
@@ -685,7 +737,7 @@ def check_coordinate(number: int | None, count: int, joint: Joint) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Reaction(Sensor):
-    """Force of a joint on its second attachment, shape (N + 1, 3) [N].
+    """Sensor of the force that a joint exerts on its second attachment; readings have shape (instants, 3) [N].
 
     Attributes:
         joint: of the model.
@@ -712,7 +764,9 @@ class Reaction(Sensor):
     _which: ClassVar[int] = 0  # of force and moment
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3)."""
+        """Return the force (or moment) of the joint on its second attachment at all instants of a run, shape
+        (instants, 3) [N or N m].
+        """
         vectors = reactions.reaction(run, self.joint)[self._which]
         if self.axes is Axes.WORLD:
             return vectors
@@ -721,7 +775,9 @@ class Reaction(Sensor):
 
 
 class ReactionMoment(Reaction):
-    """Moment of a joint on the second attachment, about its point, shape (N + 1, 3) [N m]."""
+    """Sensor of the moment that a joint exerts on its second attachment, about the attachment's point; readings
+    have shape (instants, 3) [N m].
+    """
 
     label, unit = "reaction moment", "N m"
     _which = 1
@@ -729,7 +785,8 @@ class ReactionMoment(Reaction):
 
 @dataclass(frozen=True, eq=False)
 class ElementForce(Sensor):
-    """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,) [N or N m].
+    """Sensor of the force or torque of a spring, damper, motor or drive along its coordinate; readings have shape
+    (instants,) [N or N m].
 
     Attributes:
         element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier.
@@ -753,7 +810,9 @@ class ElementForce(Sensor):
     label, unit, availability = "force", "N or N m", Availability.NO_FIXED_COUNT
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,), or (N + 1, forces)."""
+        """Return the force or torque of the element at all instants of a run, shape (instants,) or (instants,
+        forces) [N or N m].
+        """
         return reactions.element_force(run, self.element)
 
 
@@ -774,7 +833,8 @@ class _Station(Sensor):
 
 
 class SectionForce(_Station):
-    """Normal force, shear, torsion and bending moments at one station of a beam, shape (N + 1, 6) [N, N m].
+    """Sensor of normal force, shear forces, torsion and bending moments at one station of a beam; readings have
+    shape (instants, 6) [N, N m].
 
     Attributes:
         body: the beam.
@@ -794,13 +854,16 @@ class SectionForce(_Station):
     label, unit, components = "section force", "N or N m", FORCES
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 6)."""
+        """Return the section forces N, Q_y, Q_z, M_x, M_y, M_z of the station at all instants of a run, shape
+        (instants, 6) [N, N m].
+        """
         found = section_forces.section_forces(run, self.body, [self.x])
         return np.stack([getattr(found, name)[:, 0] for name in FORCES], axis=1)
 
 
 class Stress(_Station):
-    """Normal stress of greatest size over the section of a beam at one station, with its sign, shape (N + 1,) [Pa].
+    """Sensor of the normal stress of largest magnitude, with its sign, in the section of a beam at one station;
+    readings have shape (instants,) [Pa].
 
     Attributes:
         body: the beam.
@@ -810,7 +873,9 @@ class Stress(_Station):
     label, unit = "stress", "Pa"
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
+        """Return the normal stress of largest magnitude in the section, with its sign, at all instants of a run,
+        shape (instants,) [Pa].
+        """
         found = section_forces.stress(run, self.body, [self.x], None)
         high, low = found.greatest[:, 0], found.smallest[:, 0]
         mean = (high + low) / 2
@@ -819,7 +884,7 @@ class Stress(_Station):
 
 @dataclass(frozen=True, eq=False)
 class Tension(Sensor):
-    """Tension at the quadrature points of a string, shape (N + 1, points) [N].
+    """Sensor of the tension at the quadrature points of a string; readings have shape (instants, points) [N].
 
     Attributes:
         string: of the model.
@@ -844,12 +909,14 @@ class Tension(Sensor):
             raise ModelError(f"Tension: string must be a string of the model, got {self.string!r}")
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, points)."""
+        """Return the tension at the quadrature points of the string at all instants of a run, shape (instants,
+        points) [N].
+        """
         return reactions.tension(run, self.string)
 
 
 class EnergyKind(Enum):
-    """Parts of the ledger."""
+    """Kinds of energy that can be measured: stored energies, their total, supplied work and losses."""
 
     KINETIC = "kinetic"
     STRAIN = "strain"
@@ -862,7 +929,8 @@ class EnergyKind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class EnergyOf(Sensor):
-    """An energy of the whole model, shape (N + 1,) [J].
+    """Sensor of one of the energies of the whole model, such as its kinetic energy; readings have shape (instants,)
+    [J].
 
     Attributes:
         kind: "kinetic", "strain", "spring", "gravity", "total", "supplied" or "dissipated".
@@ -890,7 +958,7 @@ class EnergyOf(Sensor):
         return f"{self._name} {self.label}"
 
     def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
+        """Return the chosen energy of the whole model at all instants of a run, shape (instants,) [J]."""
         return np.asarray(getattr(energy_of(run.recording), self._name))
 
     @property

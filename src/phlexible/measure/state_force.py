@@ -19,7 +19,8 @@ Measured = Attachment | Joint | Position | JointPosition
 
 @dataclass(frozen=True, eq=False)
 class StateForce(CompoundForce):
-    """Forces that are a function of time and of what sensors measure, for ``Model.apply``.
+    """Forces on several points or joints as a Python function of time and of measured positions and rates, for
+    ``Model.apply``.
 
     The function is asked at the middle of each trial step of Newton's method, ``function(t, x, v)`` with the mean
     places and the mean rates of the step: of second order in the step, where the held values of a ``Feedback``
@@ -69,7 +70,9 @@ class StateForce(CompoundForce):
         return self.name or f"state force on {', '.join(map(str, self.on))}"
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """A force on each attachment, and an element in each joint."""
+        """Return the elementary parts of this force: a ``Force`` on each attachment and a ``JointElement`` in each
+        joint on which it acts.
+        """
         measured, places, rates, count = [], [], [], 0
         for item in self.of:
             source, own = _source(item)
@@ -93,7 +96,9 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Attachment or joint, and which of the numbers that are measured there are places and rates."""
+    """Return the attachment or joint that an item measures, and the indices of its positions and of its rates among
+    the numbers measured there.
+    """
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):
             raise ParameterError(f"of takes points of bodies, got {item}")

@@ -15,7 +15,9 @@ from phlexible.state.redundancy import redundancies, redundancy_text
 
 
 def falling_bodies(run: RecordedRun) -> list[str]:
-    """Messages about bodies that fall from rest without joint, force element or load between them and the world."""
+    """Return messages about bodies that fall from rest because no joint, force element or load acts between them
+    and the world.
+    """
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []
@@ -34,7 +36,9 @@ def falling_bodies(run: RecordedRun) -> list[str]:
 
 
 def redundant_joints(run: RecordedRun) -> list[str]:
-    """Joints that hold a motion twice at the first instant, and those of them that cannot move, in words."""
+    """Return a message about redundant joint constraints at the first instant of a run, and about joints that they
+    prevent from moving; an empty list if there are none.
+    """
     if not run.has_redundant_joints:
         return []
     state, begin = run.recording.state(0), run.at(slice(0, 1)).instants
@@ -43,7 +47,7 @@ def redundant_joints(run: RecordedRun) -> list[str]:
 
 
 def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
-    """Bodies that hang together and on nothing else."""
+    """Return the groups of bodies that are connected with each other, but neither with the world nor loaded."""
     number = {placed: k for k, placed in enumerate(mechanism.bodies)}
     links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
     parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
@@ -62,7 +66,9 @@ def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
 
 
 def _ends(part: Part) -> tuple[set[PlacedBody], bool]:
-    """Bodies that a part acts on, and whether it holds them to the world, or each by itself."""
+    """Return the bodies that a joint, element, drive or load acts on, and whether it holds them to the world or
+    loads them one by one.
+    """
     ports = list(ports_of(part))
     own = {port.placed for port in ports if isinstance(port, Attachment)}
     return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)

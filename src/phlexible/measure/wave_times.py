@@ -10,8 +10,8 @@ MANY_TIMES = 1e3
 
 
 def wave_time(body: AbsoluteBody) -> float:
-    """Time of a wave along the shortest element of an undeformed string without viscosity; inf if there is none
-    [s].
+    """Return the time that a wave takes along the shortest element of an undeformed string without viscosity [s];
+    infinity if there is no such element.
     """
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
@@ -24,7 +24,9 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """Messages about strings for which a step [s] is very long."""
+    """Return a warning message for each string in which waves run along an element more than a thousand times in a
+    step [s].
+    """
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"

@@ -19,7 +19,8 @@ from phlexible.step.integration.events import STOP
 
 @dataclass(frozen=True, eq=False)
 class When(Portable, Condition):
-    """Met where a quantity passes a threshold; found inside of steps, to round-off of the time.
+    """Condition on a measured quantity that triggers an event or ends a run: it is met where the quantity passes a
+    threshold. The instant is found inside of steps, to round-off of the time.
 
     One that is met already waits until it is no more.
 
@@ -75,8 +76,8 @@ class When(Portable, Condition):
         return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
-        """Excess of the condition's quantity over the threshold at some instants, from readings of its sensors,
-        shape (T,).
+        """Return by how much the quantity exceeds the threshold at given times [s], shape (instants,), from the
+        readings of the condition's sensors; positive where the condition is met.
         """
         if isinstance(self.quantity, Sensor):
             values = readings[0]
@@ -96,12 +97,13 @@ class When(Portable, Condition):
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
-        """The sensors that the condition measures."""
+        """Sensors whose readings the condition depends on."""
         return (self.quantity,) if isinstance(self.quantity, Sensor) else tuple(self.of)
 
 
 class WatchedCondition:
-    """A condition in a run: angles go on counting full turns from where the run was last.
+    """Condition that is evaluated while a run goes on; measured angles continue over full turns from the last
+    stored instant.
 
     Args:
         condition: that is watched.
@@ -113,11 +115,13 @@ class WatchedCondition:
         self._last: list[Array] = []
 
     def excess(self, recording: RecordedStates) -> Array:
-        """Excess over the threshold at instants after the last stored one, shape (T,)."""
+        """Return by how much the condition's quantity exceeds the threshold at instants after the last stored one,
+        shape (instants,).
+        """
         return self._condition.excess(recording.time, self._readings(recording))
 
     def keep(self, recording: RecordedStates) -> None:
-        """The run went on up to the last instant of the recording."""
+        """Store the readings at the last instant of a recording, from which angles are continued."""
         self._last = [values[-1] for values in self._readings(recording)]
 
     def _readings(self, recording: RecordedStates) -> list[Array]:
@@ -133,7 +137,8 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """Conditions of the events of a run and of its end, by event number.
+    """Return the conditions of a run that have to be evaluated while it goes on, by number of their event; the
+    condition that ends the run is among them.
 
     Args:
         system: of the run.
