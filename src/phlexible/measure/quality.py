@@ -238,7 +238,7 @@ class _EqualBeams:
 
     def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
         """Return the elastic coordinates of all these beams at sampled instants of a run, shape (bodies * instants,
-        n), and the times of these instants [s].
+        n), and the sampled times [s].
         """
         rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]

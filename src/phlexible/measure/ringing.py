@@ -101,8 +101,8 @@ def _alternates(swing: Array, rates: Array) -> bool:
 
 
 def _compliance(system: System, part: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Return the rate that a unit impulse along the coordinate of a force causes with all joints closed (inverse
-    effective mass), and the name of the body that moves most.
+    """Return the rate that a unit impulse along the coordinate of a force causes with all joints closed: the
+    inverse effective mass. The name of the body that moves most comes with it.
     """
     own = slice(instant, instant + 1)
     at, state = part.instants.at(own), part.recording.state(instant)

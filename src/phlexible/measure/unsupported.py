@@ -66,8 +66,8 @@ def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
 
 
 def _ends(part: Part) -> tuple[set[PlacedBody], bool]:
-    """Return the bodies that a joint, element, drive or load acts on, and whether it holds them to the world or
-    loads them one by one.
+    """Return the bodies that a joint, element, drive or load acts on. The second value says whether it holds them
+    to the world or loads them one by one.
     """
     ports = list(ports_of(part))
     own = {port.placed for port in ports if isinstance(port, Attachment)}

@@ -38,7 +38,9 @@ SIX = ("11", "22", "33", "23", "13", "12")
 
 
 def forces_of_branches(system: System, branches: Array) -> Array:
-    """Forces of the branches of elements (..., branches) along their coordinates, shape (..., forces)."""
+    """Return the forces of viscoelastic branches and friction springs of elements along their coordinates, shape
+    (..., forces), from history variables, shape (..., branches).
+    """
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
     begin = pairs_begin(system) + _pair_numbers(system)
@@ -50,7 +52,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
 
 
 class BristleKind(Enum):
-    """Motions that a bristle resists: sliding, rolling along a surface, rotation about its normal."""
+    """Motions that a friction spring resists: sliding, rolling along a surface, rotation about its normal."""
 
     SLIDING = "bristle"
     ROLLING = "rolling"
@@ -58,7 +60,7 @@ class BristleKind(Enum):
 
 
 def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
-    """Indices of forces with the bristles of their friction."""
+    """List the friction springs of a system, each with the index of its force and the kind of motion it resists."""
     return [
         (k, kind, bristle)
         for k, (_, force) in enumerate(system.forces)
@@ -69,7 +71,9 @@ def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
 
 
 def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
-    """Groups of strains of a string with ``sum EA e / 4``, shape (..., g) [N], of branches (..., branches)."""
+    """Return the forces of the viscoelastic branches of a string for each group of strains, ``sum EA e / 4``, shape
+    (..., strains) [N]. The history variables have shape (..., branches).
+    """
     found, begin = [], sum(_count(force.relaxation) for _, force in system.forces)
     for number, body in enumerate(system.nodal, start=system.layout.frames):
         for group in body.strains:
@@ -83,7 +87,7 @@ def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[Quad
 
 
 def body_forces_of_branches(system: System, state: State) -> Array:
-    """Generalized forces of the branches of bodies, shape (velocities,)."""
+    """Return the generalized forces of all viscoelastic branches of bodies in a state, shape (velocities,)."""
     result = np.zeros(len(state.velocity))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         if state.branches is None or not any(group.relaxation for group in body.strains):
@@ -107,8 +111,8 @@ def body_forces_of_branches(system: System, state: State) -> Array:
 
 
 def frame_strains(system: System, branches: Array) -> list[Array | None]:
-    """Sums of shares times branch strains of each body with a frame, shape (..., n + s); None: it has no
-    branches.
+    """Return for each floating body the sum over its viscoelastic branches of share times branch strain, shape
+    (..., n + s), or None without branches. The body has n elastic coordinates and s strains.
     """
     found: list[Array | None] = []
     begin = branch_count(system) - sum(body.inner_count for body in system.frames)
@@ -122,7 +126,9 @@ def frame_strains(system: System, branches: Array) -> list[Array | None]:
 
 
 def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
-    """Bodies and groups of elements that creep, with the strains of their branches, shape (e, q, branches, 6)."""
+    """Yield each viscoelastic group of elements of soft bodies: index of the body, the group, and the strains of
+    its branches, shape (elements, points, branches, 6).
+    """
     begin = branch_count(system, with_soft=False)
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         for group in body.elements:
@@ -133,7 +139,9 @@ def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, Elemen
 
 
 def branch_count(system: System, with_soft: bool = True) -> int:
-    """Number of branches of laws that creep, with or without those of soft bodies (six each) and of frames."""
+    """Return the number of viscoelastic branches of a system, with or without those of soft bodies (six for each
+    point) and of floating bodies.
+    """
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
     for body in system.nodal if with_soft else ():
         strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
@@ -143,12 +151,12 @@ def branch_count(system: System, with_soft: bool = True) -> int:
 
 
 def searched_contacts(mechanism: Mechanism) -> list[Contact]:
-    """Contacts whose pairs are found by a search, in their order."""
+    """Return the contacts of a mechanism whose touching pairs are found by a search (contact groups), in order."""
     return [each for each in mechanism.elements if isinstance(each, Contact) and each.is_searched]
 
 
 def kept_pairs(system: System) -> int:
-    """Number of contact pairs of groups for which bristles are stored."""
+    """Return the number of contact pairs for which a system reserves history variables in contact groups."""
     own = [
         each.members(system.dimension)
         for each in searched_contacts(system.mechanism)
@@ -158,18 +166,20 @@ def kept_pairs(system: System) -> int:
 
 
 def kept_turns(system: System) -> int:
-    """Number of contact pairs of groups for which rotations or speeds of impacts are stored."""
+    """Return the number of contact pairs of contact groups for which rotational friction springs or impact speeds
+    are stored.
+    """
     keep = any(each.resists_turns or each.law().loss_of_impacts for each in searched_contacts(system.mechanism))
     return kept_pairs(system) if keep else 0
 
 
 def remembered_count(system: System) -> int:
-    """Number of entries of ``State.branches``."""
+    """Return the number of history variables of a system, the length of ``State.branches``."""
     return pairs_begin(system) + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
 
 
 def pairs_begin(system: System) -> int:
-    """Index of the first bristle of contact pairs of groups in ``State.branches``."""
+    """Return the index in ``State.branches`` at which the history variables of contact groups begin."""
     return branch_count(system) + len(_remembering(system))
 
 
@@ -178,13 +188,15 @@ def _pair_numbers(system: System) -> int:
 
 
 def _remembering(system: System) -> list[str]:
-    """Names of contacts with restitution, which store the speed of the impact."""
+    """List the names of contacts with restitution, each of which stores the speed of the last impact."""
     forces = ((element, force.contact) for element, force in system.forces)
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 
 
 def remembered_names(system: System) -> list[str]:
-    """Names of the entries of ``State.branches``, with the parts that they belong to."""
+    """Return the names of all history variables, the entries of ``State.branches``, with the parts that they belong
+    to.
+    """
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
@@ -193,7 +205,7 @@ def remembered_names(system: System) -> list[str]:
 
 
 def branch_names(system: System) -> list[str]:
-    """Names of the entries of ``State.branches`` that belong to laws that creep."""
+    """Return the names of the entries of ``State.branches`` that belong to viscoelastic branches."""
     owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
@@ -215,7 +227,9 @@ def branch_names(system: System) -> list[str]:
 
 
 def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
-    """Forces ``-sum k e`` of each law, from branches (..., branches)."""
+    """Return the force of each viscoelastic law, shape (...), from the strains of all branches, shape (...,
+    branches). It is the negative sum of stiffness times strain.
+    """
     stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
     pulls = -branches[..., : len(stiffness)] * stiffness
     starts = offsets([_count(law) for law in laws]).tolist()

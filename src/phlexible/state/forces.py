@@ -34,7 +34,8 @@ SMOOTH = 1e-3  # of the largest derivative: what other differences may miss
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRows:
-    """Measured values of a law of the state, and their derivatives.
+    """Measured values of a force law that is a function of the state, with their derivatives with respect to pose
+    and velocities.
 
     Attributes:
         values: positions and rates, shape (k,).
@@ -51,7 +52,8 @@ class MeasuredRows:
 
 @dataclass(frozen=True, eq=False)
 class LawSlopes:
-    """Contribution of one function of the state to the linear model: forces change by -K dq - D dnu.
+    """Linearization of a force law that is a function of the state: its generalized forces change by -K dq - D dnu
+    for small changes of pose and velocities.
 
     Attributes:
         name: of the forces.
@@ -69,13 +71,13 @@ class LawSlopes:
 
     @property
     def damping(self) -> sparse.csr_array:
-        """D, shape (velocities,) * 2."""
+        """Damping matrix D of the law, shape (velocities, velocities)."""
         return sparse.csr_array(self.levers @ self.rate_rows)
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """Derivative d theta/d nu of one coordinate, (velocities,), and the contribution of moving frames to its
-    rate.
+    """Return the derivative of a coordinate with respect to the velocities at one instant, shape (velocities,), and
+    the rate that moving frames add to it.
     """
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
@@ -83,13 +85,15 @@ def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tupl
 
 
 def law_value(system: System, at: Instants, law: StateLaw) -> Array:
-    """Values of a law of the state at an instant, shape (size,)."""
+    """Evaluate a state-dependent force law at one instant and return its values, shape (size,)."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
 def law_slopes(system: System, at: Instants) -> list[LawSlopes]:
-    """Derivatives of all functions of the state, with those on several ports combined."""
+    """Linearize all state-dependent force laws of a system at one instant; forces on several points that share one
+    function are combined.
+    """
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _laws(system, at):
         own = law.controller
@@ -112,7 +116,9 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Derivative of a law's values by central differences of two sizes, and whether smaller differences agree."""
+    """Return the derivative of a law's values with respect to its measured values by central differences, and
+    whether a smaller difference agrees with it.
+    """
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -131,7 +137,9 @@ def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, b
 
 
 def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """Laws of the state, each with the derivative of its coordinate with respect to nu and a name."""
+    """List the state-dependent force laws of a system. Each comes with the derivative, with respect to the
+    velocities, of the motion that its force acts along, and with a name.
+    """
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -144,8 +152,8 @@ def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array
 
 
 def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
-    """Position and velocity of a point, and the derivative of its velocity with respect to nu, shape (3,
-    velocities).
+    """Return position and velocity of a point at one instant, and its Jacobian with respect to the velocities of
+    the bodies, shape (3, velocities).
     """
     weights, vectors = system.point(port)
     pick = sparse.csr_array(np.kron(weights, np.eye(3)))
@@ -154,7 +162,9 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Measured values of a law at an instant, angles between -pi and pi, with their derivatives."""
+    """Evaluate what a state-dependent law measures at one instant, with derivatives. Angles are between -pi
+    and pi.
+    """
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -180,7 +190,9 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 
 
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
-    """Value of a load at an instant, shape (3,); zero of controllers, which have none before the run."""
+    """Return the value of a load at an instant, shape (3,). It is zero for controllers, which have no value before
+    the run.
+    """
     if isinstance(load.value, StateLaw):
         value = law_value(system, at, load.value)
         load.check_inside(value, system.dimension, at.time)
@@ -189,12 +201,14 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
 
 
 def law_part(system: System, at: Instants, force: CoordinateForce) -> float:
-    """Part of a force along a coordinate that is a function of the state; zero of other forces."""
+    """Return the part of a force along a coordinate that is a function of the state; zero for other forces."""
     return float(law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
 def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
-    """Derivative of the forces of laws with respect to q along fixed directions, shape (velocities, velocities)."""
+    """Return the derivative of the generalized forces of all state-dependent laws with respect to the pose, along
+    constant directions of force, shape (velocities, velocities).
+    """
     size = int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for slopes in law_slopes(system, at):
@@ -203,7 +217,7 @@ def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
 
 
 def has_laws(system: System) -> bool:
-    """Whether any force is a function of the state."""
+    """Return whether any load or element force of the system is a Python function of the state."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return any(isinstance(value, StateLaw) for value in values)
 
@@ -214,7 +228,7 @@ def has_laws(system: System) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ElementState:
-    """Scalar forces of all elements at one instant.
+    """Coordinates of all scalar element forces (springs, dampers, motors) at one instant, with their derivatives.
 
     Attributes:
         theta: their coordinates, angles between -pi and pi, shape (forces,).
@@ -233,7 +247,9 @@ class ElementState:
 
     @property
     def rows(self) -> sparse.csr_array:
-        """Derivatives of the coordinates with respect to nu, ``d theta/d nu``, shape (forces, velocities)."""
+        """Derivatives of the coordinates of all forces with respect to the velocities, shape (forces,
+        velocities).
+        """
         if not self.gradients:
             return sparse.csr_array((0, self.matrix.shape[1]))
         blocks = [gradient[None] for gradient in self.gradients]
@@ -241,19 +257,21 @@ class ElementState:
 
     @property
     def drifts(self) -> Array:
-        """Contributions of moving frames to ``d theta/dt``, shape (forces,)."""
+        """Rates of the coordinates of all forces that are due to moving frames, shape (forces,)."""
         starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
         pairs = zip(self.gradients, starts, strict=False)
         return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
 
     def along_functions(self, forces: Array) -> Array:
-        """Forces (forces,) along theta as forces along the functions, shape (functions,)."""
+        """Convert forces along the coordinates, shape (forces,), to the equivalent forces along the functions of
+        vectors that define them, shape (functions,).
+        """
         parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
         return np.concatenate([*parts, np.zeros(0)])
 
 
 def element_state(system: System, at: Instants) -> ElementState:
-    """Scalar forces of all elements at one instant, without rates of frames where those are not evaluated."""
+    """Evaluate the coordinates of all scalar element forces, and their derivatives, at one instant."""
     functions = system.force_functions
     y, first = functions.values(at)[0], 0
     theta, gradients, hessians = [], [], []
@@ -269,7 +287,8 @@ def element_state(system: System, at: Instants) -> ElementState:
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
-    """Gravity, all loads and force elements at the state's time, shape (velocities,) [N, N m, ...].
+    """Return the generalized forces of gravity, all loads and all force elements in a state, shape (velocities,)
+    [N, N m, ...].
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
     they run, give none.
@@ -294,7 +313,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
 
 
 def weights_and_loads(system: System, at: Instants) -> Array:
-    """Gravity and all loads at an instant, shape (velocities,) [N, N m, ...].
+    """Return the generalized forces of gravity and all loads at one instant, shape (velocities,) [N, N m, ...].
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
@@ -308,7 +327,8 @@ def weights_and_loads(system: System, at: Instants) -> Array:
 def element_pulls(
     system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
 ) -> Array:
-    """Springs, potentials, dampers and what is prescribed, along the coordinates theta, shape (forces,).
+    """Return the forces of all springs, potentials, dampers and prescribed element forces along their coordinates
+    ``theta``, shape (forces,).
 
     Args:
         system: what moves.
@@ -332,7 +352,9 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Values of a function of (body, eta) for all bodies but some, in the layout of nu, shape (velocities,)."""
+    """Evaluate the function ``of(body, eta)`` for all bodies and return the values in the places of the elastic
+    rates, shape (velocities,). Bodies in ``leave_out`` get zeros.
+    """
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.alike:
@@ -347,7 +369,7 @@ def body_forces(
 def of_bodies(
     system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Values of a function of eta for some identical bodies, shape (bodies, ...)."""
+    """Evaluate a function of the elastic coordinates for several identical bodies at once, shape (bodies, ...)."""
     if len(numbers) < 2:
         return [of(system.elastic(state, int(index))) for index in numbers]
     own = np.arange(system.bodies[numbers[0]].data.elastic_count)
@@ -355,7 +377,7 @@ def of_bodies(
 
 
 def gravity_forces(system: System) -> Array:
-    """Weights, which act on V and on nothing else, shape (velocities,) [N]."""
+    """Return the weights of all bodies as generalized forces, shape (velocities,) [N]."""
     result = np.zeros(int(system.layout.velocity[-1]))
     d, gravity = system.dimension, system.mechanism.gravity
     if not gravity.any():
@@ -369,7 +391,7 @@ def gravity_forces(system: System) -> Array:
 
 
 def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
-    """The vectors that each load acts on, and the force on each, shape (k, 3).
+    """Yield, for each load, the world vectors that it acts on and the force on each of them, shape (k, 3).
 
     Args:
         system: what moves.
@@ -381,7 +403,9 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
 
 
 def acting(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
-    """The vectors that a load of a value (3,) acts on, and the force on each, shape (k, 3)."""
+    """Return the world vectors that a load acts on and the force on each, shape (k, 3). The value of the load is
+    given, shape (3,).
+    """
     if isinstance(load, SurfacePressure):
         vectors = _surface_nodes(system, load)
         return vectors, load.surface.forces(float(value[0]), vectors.places(at)[0])
@@ -398,12 +422,14 @@ def _surface_nodes(system: System, load: SurfacePressure) -> VectorSet:
 
 
 def needs_triad(load: PointLoad) -> bool:
-    """Whether a load acts on, or is given in, the directions of the material."""
+    """Return whether the body axes at its attachment are needed for a load: it is a moment, or a force in body
+    axes.
+    """
     return (not isinstance(load, SurfacePressure) and not isinstance(load, Force)) or load.axes is Axes.BODY
 
 
 def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
-    """The world vectors that a load acts on: a point, or three directions.
+    """Return the world vectors that a load acts on: a point for a force, the three body axes for a moment.
 
     Raises:
         ModelError: an unknown kind of load.
@@ -414,7 +440,8 @@ def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
 
 
 def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
-    """The force that a value (3,) is on each of a load's vectors, (k, 3); ``triad``: its directions now, as rows.
+    """Return the forces on each of the vectors that a load acts on, shape (k, 3), for its value, shape (3,). The
+    rows of ``triad`` are the body axes there.
 
     A moment acts on the directions d_i with t x d_i (``_spread_moment``).
     """
@@ -423,18 +450,22 @@ def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
 
 
 def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
-    """S = sum_i (|d_i|^2 I - d_i d_i^T) of three directions, (3, 3), and t with S t = moment (4.16), (3,)."""
+    """Return the matrix S, shape (3, 3), and the vector t, shape (3,), that spread a moment as forces t x d_i on
+    directions d_i. They satisfy S t = moment (4.16).
+    """
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
     return spread, np.linalg.solve(spread, moment)
 
 
 def body_triad(attachment: Attachment) -> tuple[DirectionOf, ...]:
-    """The directions that are the body axes x, y, z in the undeformed body."""
+    """Return the three directions at an attachment that are the body axes x, y, z in the undeformed body."""
     return tuple(DirectionOf(attachment, attachment.placed.rotation @ axis) for axis in AXES)
 
 
 def prescribed_part(force: CoordinateForce, time: float) -> float:
-    """The prescribed part of a force at a time; zero of a controller."""
+    """Return the part of a force along a coordinate that is a number or a function of time, at a time [s]; zero for
+    a controller.
+    """
     if isinstance(force.value, Feedback):
         return 0.0
     if callable(force.value):
@@ -443,19 +474,24 @@ def prescribed_part(force: CoordinateForce, time: float) -> float:
 
 
 def prescribed_parts(system: System, at: Instants) -> Array:
-    """The prescribed parts of all scalar forces, also of those that are functions of the state, shape (forces,)."""
+    """Return the imposed parts of all scalar forces at the first of the given instants, shape (forces,): functions
+    of time and of the state.
+    """
     time = float(at.time[0])
     parts = [prescribed_part(force, time) + law_part(system, at, force) for _, force in system.forces]
     return np.array(parts, dtype=np.float64)
 
 
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
+    """Return the derivative of the constraint forces G^T lambda with respect to the pose at constant multipliers
+    lambda, shape (velocities, velocities).
+    """
     return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
 
 def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
-    """d(applied forces)/dq with a share of the loads, shape (velocities,) * 2.
+    """Return the derivative of the applied forces with respect to the pose, shape (velocities, velocities), with a
+    share of the loads.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
@@ -464,7 +500,9 @@ def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.c
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
-    """d(forces of loads)/dq, shape (velocities,) * 2."""
+    """Return the derivative of the generalized forces of all loads with respect to the pose, shape (velocities,
+    velocities).
+    """
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -485,7 +523,9 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
 
 
 def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
-    """d(forces of a moment on three directions)/d(these directions), shape (9, 9)."""
+    """Return the derivative of the forces that spread a moment on three directions with respect to these
+    directions, shape (9, 9).
+    """
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     given = value if load.axes is Axes.BODY else np.zeros(3)
@@ -500,7 +540,9 @@ def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
-    """d(element forces)/dq at constant velocities; without curvature only ``J^T F' J``."""
+    """Return the derivative of the generalized forces of all force elements with respect to the pose at constant
+    velocities. Without curvature it is ``J^T F' J`` alone, J being the derivative of the coordinates.
+    """
     size = int(system.layout.velocity[-1])
     if not system.forces:
         return sparse.csr_array((size, size))
@@ -523,7 +565,9 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Matrix B of all dampers, shape (forces, velocities): B^T B is their damping matrix."""
+    """Return the matrix B of all dampers, shape (forces, velocities), whose product B^T B is their damping
+    matrix.
+    """
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))

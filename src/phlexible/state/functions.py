@@ -28,7 +28,7 @@ from phlexible.state.wiring import Scatter, Wiring, wiring
 
 
 class VectorCollector:
-    """Numbering of vectors and difference vectors without repetition.
+    """Register of the world vectors and difference vectors that functions use; equal ones get the same index.
 
     Args:
         resolver: finds their numbers.
@@ -44,18 +44,20 @@ class VectorCollector:
 
     @property
     def chords(self) -> tuple[tuple[tuple[float, int], ...], ...]:
-        """Weights and vectors of all chords."""
+        """Weights and vector indices whose weighted sum is the difference vector, for each registered one."""
         return tuple(self._chords)
 
     def vector(self, vector: CarriedVector) -> int:
-        """The number of a vector."""
+        """Register a world vector, unless an equal one is registered already, and return its index."""
         number = self._numbers.setdefault(vector.key, len(self.vectors))
         if number == len(self.vectors):
             self.vectors.append(vector)
         return number
 
     def chord(self, chord: Chord) -> int:
-        """Index of a difference vector."""
+        """Register a difference vector with the world vectors that it consists of, unless it is registered already,
+        and return its index.
+        """
         seen = self._seen.get(chord)
         if seen is None:
             parts = [(weight * share, number) for weight, own in chord.parts for share, number in self._of(own)]
@@ -63,19 +65,22 @@ class VectorCollector:
         return seen
 
     def _of(self, vector: Vector) -> list[tuple[float, int]]:
-        """Weights and indices of the vectors whose sum a vector is."""
+        """Return weights and indices of the registered world vectors whose weighted sum is the given vector."""
         if vector not in self._parts:
             self._parts[vector] = [(share, self.vector(carried)) for share, carried in self._resolver.parts(vector)]
         return self._parts[vector]
 
     def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
-        """Index of a difference vector given by numbered vectors."""
+        """Register a difference vector given by weights and indices of world vectors, unless it is registered
+        already, and return its index.
+        """
         return self._chords.setdefault(parts, len(self._chords))
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionSet:
-    """M functions, evaluated together.
+    """Set of M scalar functions, each a sum of scalar products of difference vectors, that are evaluated together
+    at T instants.
 
     Attributes:
         layout: of their system.
@@ -97,32 +102,38 @@ class FunctionSet:
 
     @property
     def count(self) -> int:
-        """Number M of functions."""
+        """Number of functions in this set."""
         return len(self.functions)
 
     def values(self, at: Instants) -> Array:
-        """Values w of the functions, shape (T, M)."""
+        """Return the values of all functions at the given instants, shape (instants, functions)."""
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
-        """Sums of the absolute values of the terms of w, shape (T, M)."""
+        """Return for each function the sum of the absolute values of its terms, shape (instants, functions), as a
+        scale of its round-off.
+        """
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
-        """Derivatives dw/dx of every function with respect to its vectors (``parts``), shape (T, parts, 3)."""
+        """Return the derivatives of every function with respect to the world vectors that it depends on, shape
+        (instants, parts, 3). A part is a pair of function and vector.
+        """
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._chord_values(at)))
 
     def gradients_of(self, at: Instants, chords: Array) -> Array:
-        """Gradients for other difference vectors (T, chords, 3); from their rates the rates of gradients, (T,
-        parts, 3).
+        """Return the gradients of the functions, shape (instants, parts, 3), for given difference vectors, shape
+        (instants, chords, 3). Rates of the vectors give rates of the gradients.
         """
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * chords[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Entries of G at its places ``pattern``, shape (T, entries)."""
+        """Return the nonzero entries of the matrix G of derivatives of functions with respect to velocities, in the
+        order of ``pattern``, shape (instants, entries).
+        """
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -135,12 +146,16 @@ class FunctionSet:
         return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """G at one instant, shape (M, velocities)."""
+        """Return the sparse matrix G of derivatives of the functions with respect to the velocities at one instant,
+        shape (functions, velocities).
+        """
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Matrix G at one instant as an array where it is small, else sparse."""
+        """Return the matrix G of derivatives of the functions with respect to the velocities at one instant. It is
+        an array if it is small, else sparse.
+        """
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -152,7 +167,9 @@ class FunctionSet:
         return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
-        """Partial time derivative g_t of w by moving frames and paths, shape (T, M)."""
+        """Return the partial time derivatives of the functions, due to moving frames and prescribed paths, shape
+        (instants, functions).
+        """
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
@@ -161,21 +178,29 @@ class FunctionSet:
         return self._timed_rates(at) + self.moved(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """Contribution of paths to dw/dt, shape (T, M)."""
+        """Return the time derivatives of the functions due to prescribed paths alone, shape (instants,
+        functions).
+        """
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
 
     def moved(self, gradients: Array, rates: Array) -> Array:
-        """Sums of gradients (T, parts, 3) times rates of all vectors (T, k, 3), shape (T, M)."""
+        """Return the rates of the functions, shape (instants, functions), as gradients, shape (instants, parts, 3),
+        times the rates of the vectors, shape (instants, vectors, 3).
+        """
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Time derivative dw/dt for flat velocities (T, velocities), shape (T, M)."""
+        """Return the total time derivatives of the functions for given velocities, shape (instants, velocities);
+        the result has shape (instants, functions).
+        """
         return self.moved(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
+        """Return the second time derivatives of the functions for constant velocities, shape (instants, functions).
+        The full ones are G dnu/dt plus these.
+        """
         y = self._chord_values(at)
         dy = self.chords_of(self.set.rates(at, at.velocity))
         ddy = self.chords_of(self.set.accelerations(at))
@@ -193,15 +218,21 @@ class FunctionSet:
         return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
+        """Return the forces that multipliers, shape (instants, functions), exert along the gradients of the
+        functions on every vector, shape (instants, vectors, 3).
+        """
         return self.forces_of(self.gradients(at), multipliers)
 
     def forces_of(self, gradients: Array, multipliers: Array) -> Array:
-        """Forces (T, k, 3) of multipliers (T, M) along gradients (T, parts, 3)."""
+        """Return the forces of multipliers along given gradients on every vector, shape (instants, vectors, 3).
+        Gradients have shape (instants, parts, 3).
+        """
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """d(sum of multiplier dw/dq)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
+        """Return the derivative of the generalized forces G^T lambda with respect to the pose at one instant and
+        constant multipliers lambda, shape (velocities, velocities).
+        """
         made, jacobian = self.wiring, self.set.jacobian(at)
         values = self._factors(at)[0][0] * multipliers[made.term_owner]
         chords, between = made.chord_matrix, made.pairs.matrix(values)
@@ -214,23 +245,25 @@ class FunctionSet:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """Index structure of the functions, without numbers."""
+        """Index structure that relates vectors, difference vectors and functions, without numerical values."""
         return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
 
     @property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Function and vector of every gradient, each of shape (parts,)."""
+        """Index of the function and index of the vector of every gradient, two arrays of shape (parts,)."""
         return self.wiring.parts
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every entry of G."""
+        """Row and column of every nonzero entry of the matrix G of derivatives with respect to the velocities, two
+        arrays of shape (entries,).
+        """
         scatter = self._scattered[0]
         return scatter.rows, scatter.columns
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Entries of G, and the weighted sums that give them."""
+        """Positions of the nonzero entries of the matrix G, and the weighted sums that compute them."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -239,30 +272,34 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Shape of G, (M, velocities)."""
+        """Shape of the matrix G of derivatives with respect to the velocities, (functions, velocities)."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
     def _is_timed(self) -> bool:
-        """Whether paths of drives are in the functions."""
+        """Whether prescribed paths of drives occur in the functions."""
         factors = any(timed is not None for *_, timed in self._terms)
         return factors or any(offset is not None for offset in self.offsets)
 
     def _chord_values(self, at: Instants) -> Array:
-        """Values of the difference vectors, shape (T, chords, 3)."""
+        """Return the values of all difference vectors, shape (instants, chords, 3)."""
         return at.once(self, "chords", lambda: self.chords_of(self.set.places(at)))
 
     def _products(self, at: Instants) -> Array:
-        """Scalar products of the two difference vectors of each term, shape (T, terms)."""
+        """Return the scalar product of the two difference vectors of each term, shape (instants, terms)."""
         y = self._chord_values(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
     def chords_of(self, vectors: Array) -> Array:
-        """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
+        """Return the difference vectors, shape (instants, chords, 3), of given world vectors, shape (instants,
+        vectors, 3), so that large positions cancel exactly.
+        """
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        """Coefficients of the terms, their rates and, where asked for, second rates, each (T, terms)."""
+        """Return the coefficients of all terms, their first and, if requested, their second time derivatives, three
+        arrays of shape (instants, terms).
+        """
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
@@ -303,7 +340,9 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """The functions of rows as numbers; their vectors are added to those of the collector."""
+    """Convert symbolic rows of constraints or forces to a ``FunctionSet``. Their vectors are registered with the
+    collector, if one is given.
+    """
     collected = VectorCollector(resolver) if collector is None else collector
     functions = tuple(
         tuple((t.coefficient, collected.chord(t.first), collected.chord(t.second), t.factor) for t in row.terms)
@@ -321,7 +360,9 @@ def function_set(
 
 
 def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
-    """cos p, sin p or p with first and second time derivative."""
+    """Return cos p, sin p or p itself (chosen by ``factor``) with its first and second time derivative, from the
+    path p and its derivatives.
+    """
     match factor:
         case TimeFactor.COSINE:
             return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
@@ -339,7 +380,7 @@ def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tu
 
 @dataclass(frozen=True, eq=False)
 class CoordinatePlace:
-    """Coordinate in a relation, with its factor and row.
+    """Joint coordinate that occurs in a relation of coordinates, with its factor and the indices of its functions.
 
     Attributes:
         row: of the relation.
@@ -356,7 +397,8 @@ class CoordinatePlace:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSet:
-    """Constraint functions, some of which are relations of coordinates; same methods as ``FunctionSet``.
+    """Set of constraint functions of which some are linear relations of joint coordinates. It has the methods of
+    ``FunctionSet``.
 
     Attributes:
         functions: of plain rows and of all coordinates, row after row.
@@ -374,16 +416,17 @@ class ConstraintSet:
 
     @property
     def set(self) -> VectorSet:
-        """The vectors of all chords."""
+        """World vectors that the constraint functions depend on."""
         return self.functions.set
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every entry of G."""
+        """Row and column of every nonzero entry of the constraint matrix, two arrays of shape (entries,)."""
         return self._entries[0]
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
-        """Constraint functions g, shape (T, M), zero where joints close.
+        """Return the constraint functions at the given instants, shape (instants, constraints); they are zero where
+        joints close.
 
         Args:
             at: instants.
@@ -402,30 +445,42 @@ class ConstraintSet:
         return np.asarray(result - self.constants + plain @ self._sum)
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Entries of G at its places ``pattern``, shape (T, entries)."""
+        """Return the nonzero entries of the constraint matrix in the order of ``pattern``, shape (instants,
+        entries).
+        """
         factors = self.slopes(at)[:, self.functions.pattern[0]]
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """G at one instant, shape (M, velocities)."""
+        """Return the sparse constraint matrix (derivatives with respect to the velocities) at one instant, shape
+        (constraints, velocities).
+        """
         factors = sparse.diags_array(self.slopes(at)[0])
         return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Matrix G at one instant as an array where it is small, else sparse."""
+        """Return the constraint matrix at one instant, shape (constraints, velocities), as an array if it is small,
+        else sparse.
+        """
         found = self.matrix(at)
         return found.toarray() if is_small(found.shape[1]) else found
 
     def drift(self, at: Instants) -> Array:
-        """Contributions of moving frames and paths to the rates, shape (T, M)."""
+        """Return the partial time derivatives of the constraint functions, due to moving frames and prescribed
+        paths, shape (instants, constraints).
+        """
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Rates for flat velocities (T, velocities), shape (T, M)."""
+        """Return the total time derivatives of the constraint functions for given velocities, shape (instants,
+        velocities); the result has shape (instants, constraints).
+        """
         return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
-        """Second rates where all dnu/dt vanish, shape (T, M)."""
+        """Return the second time derivatives of the constraint functions for constant velocities, shape (instants,
+        constraints).
+        """
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.places:
@@ -435,11 +490,15 @@ class ConstraintSet:
         return np.asarray(result)
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Forces of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
+        """Return the forces that multipliers, shape (instants, constraints), exert on every vector of ``set``,
+        shape (instants, vectors, 3).
+        """
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """d(G^T lambda)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
+        """Return the derivative of the generalized constraint forces G^T lambda with respect to the pose at one
+        instant and constant multipliers, shape (velocities, velocities).
+        """
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)
         for each in self.places:
@@ -449,7 +508,9 @@ class ConstraintSet:
         return total
 
     def slopes(self, at: Instants) -> Array:
-        """d(row)/dw of each function, shape (T, functions)."""
+        """Return the derivative of each constraint with respect to each of its functions of vectors, shape
+        (instants, functions). It is 1 unless the constraint is a relation of coordinates.
+        """
         result = np.ones((at.count, self.functions.count))
         if self.places:
             w = self.functions.values(at)
@@ -460,13 +521,15 @@ class ConstraintSet:
 
     @cached_property
     def _sum(self) -> sparse.csr_array:
-        """Sums over the functions of rows, shape (functions, M)."""
+        """Sparse matrix of ones, shape (functions, constraints), that adds the functions of each constraint."""
         count = len(self.owner)
         return sparse.coo_array((np.ones(count), (np.arange(count), self.owner)), (count, self.count)).tocsr()
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
-        """Rows and columns of the entries of G, and the matrix that sums those of the functions."""
+        """Rows and columns of the nonzero entries of the constraint matrix, and the sparse matrix that adds entries
+        of the functions to them.
+        """
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         places, found = np.unique(pairs, axis=0, return_inverse=True)
@@ -476,7 +539,9 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], FunctionSet]) -> ConstraintSet:
-    """Rows, some of which are relations; ``functions`` makes the set of plain ones."""
+    """Convert symbolic constraint rows, of which some are relations of coordinates, to a ``ConstraintSet``. The
+    argument ``functions`` converts plain rows to a ``FunctionSet``.
+    """
     base, owner = base_rows(rows)
     constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
     places = tuple(coordinate_places(rows))
@@ -484,7 +549,9 @@ def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], Functio
 
 
 def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
-    """Coordinates of all relations among rows, in their order."""
+    """Yield the joint coordinates of all relations among constraint rows, in order, with the indices of their
+    functions.
+    """
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationRow):
@@ -497,7 +564,9 @@ def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
 
 
 def base_rows(rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
-    """Plain rows and the functions of relations' coordinates, each with the number of its row."""
+    """Return the functions of vectors that constraint rows consist of, and for each function the index of its
+    constraint. Relations are replaced by the functions of their coordinates.
+    """
     found, owner = list[Row](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationRow):

@@ -39,7 +39,8 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, given: State) -> Array:
-    """The moments of every body in the places of nu, flat; zero for eta.
+    """Return the moments of the displacements of all bodies since the pose ``given`` against their rigid motions,
+    in the layout of the velocities, shape (velocities,).
 
     Their derivative to small motions is M(eta), at the given pose exactly.
     """
@@ -60,7 +61,8 @@ def rigid_moments(system: System, state: State, given: State) -> Array:
 
 
 def squared_distance(system: System, state: State, given: State, factors: Array) -> float:
-    """sum factor int rho |d|^2 over all bodies, which are not deformed; strings by their nodes.
+    """Return the squared distance of a pose from the pose ``given``: the integral of density times squared
+    displacement over all undeformed bodies, weighted body by body.
 
     Args:
         factors: one for each body, in all its places of nu.
@@ -85,7 +87,9 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
-    """A copy with positions and rotations of the state, and its velocities where some were given."""
+    """Return a copy of a model whose bodies are at the positions and rotations of a state. Velocities that the user
+    gave are replaced by those of the state.
+    """
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -113,7 +117,9 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add a nodal body to a copy, as before if it did not move, else by linear interpolation of its new nodes."""
+    """Add a body with nodes to a copy of a model: unchanged if it did not move, else with its new nodal positions,
+    between which strings are linear.
+    """
     d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)
@@ -132,12 +138,16 @@ def _add_nodal(
 
 
 def _between(nodes: Array, values: Array) -> Callable[[float], Array]:
-    """The function of s that has values (N, 3) at the nodes (N,) and is linear between them."""
+    """Return a function of the parameter s that has the given values, shape (nodes, 3), at the nodes, shape
+    (nodes,), and is linear between them.
+    """
     return lambda s: np.array([np.interp(s, nodes, column) for column in values.T])
 
 
 def _turned(joint: Joint, turns: dict[str, Array]) -> Joint:
-    """The joint with ``axis`` and ``along`` turned with the first body, ``second_axis`` with the second one."""
+    """Return the joint with its axes rotated with the bodies: ``axis`` and ``along`` with the first body,
+    ``second_axis`` with the second.
+    """
     fields = {field.name for field in dataclasses.fields(joint)}
     changes: dict[str, Any] = {
         name: _turn(port, turns) @ np.asarray(getattr(joint, name), dtype=np.float64)
@@ -172,7 +182,7 @@ NOTHING = 1e-12  # of the given velocities
 
 @dataclass(frozen=True, eq=False)
 class AssembledPose:
-    """A pose with closed joints.
+    """Result of the assembly of a model: a pose with closed joints, with the gaps before and after.
 
     Attributes:
         state: undeformed, with the nearest velocities that joints and drives allow.
@@ -186,7 +196,7 @@ class AssembledPose:
 
 
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
-    """The nearest closed pose at t = 0.
+    """Return the pose at t = 0, nearest to the user's approximate one, at which all joints close.
 
     Args:
         system: bodies at approximate poses.
@@ -224,7 +234,9 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 
 
 class _Rods:
-    """Strains of rods that are kept constant, with curvatures multiplied by the length of a body."""
+    """Condition that rods keep their strains while joints are closed; curvatures are made dimensionless by a body
+    length.
+    """
 
     def __init__(self, system: System, given: State) -> None:
         self._system, dimension = system, system.dimension
@@ -243,7 +255,8 @@ class _Rods:
 
 @dataclass(frozen=True, eq=False)
 class _PoseProblem:
-    """Problem of the nearest pose.
+    """Optimization problem of the pose with closed joints that is nearest to the pose ``given``. Bodies move along
+    the columns of ``motions``, shape (velocities, motions).
 
     Bodies start at ``given`` and move along ``motions`` (columns over nu) with weights ``factors`` (over nu);
     ``rods``
@@ -260,7 +273,8 @@ class _PoseProblem:
         return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
     def openness(self, state: State) -> float:
-        """Largest gap beyond round-off over the size of a body; cosines of directions.
+        """Return the largest gap of a joint in a state beyond round-off, relative to a body length; strains of rods
+        count in part.
 
         A small share of the strains of rods is included where rods keep their shape.
         """
@@ -268,32 +282,42 @@ class _PoseProblem:
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
     def metric(self, state: State) -> sparse.csr_array:
-        """Weighted mass matrix of the motions."""
+        """Return the weighted mass matrix with respect to the allowed motions, which measures steps of the
+        iteration.
+        """
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
     def misses(self, state: State) -> Array:
-        """Residuals of the problem, scaled: gaps, and changes of the strains of rods."""
+        """Return the scaled residuals of the problem in a state: gaps of joints and changes of the strains
+        of rods.
+        """
         gaps = self.gaps(state) / self.system.gap_lengths
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """Derivative of ``misses`` with respect to the motions."""
+        """Return the derivative of the scaled residuals with respect to the allowed motions."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
         return sparse.csr_array(rows @ self.motions)
 
     def moments(self, state: State) -> Array:
-        """Moments of the weighted displacements since the given pose with respect to the motions."""
+        """Return half the gradient of the weighted squared distance from the given pose with respect to the allowed
+        motions, shape (motions,).
+        """
         return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
 
     def distance(self, state: State) -> float:
-        """sum weight int rho |d|^2 since the given pose."""
+        """Return the weighted squared distance of a state from the given pose, integrated over the mass of all
+        bodies.
+        """
         return squared_distance(self.system, state, self.given, self.factors)
 
     def moved(self, state: State, change: Array) -> State:
-        """The state after a change along the motions, which turns no body too far at once."""
+        """Return the state after a change along the allowed motions; the change is shortened so that no body
+        rotates by more than 0.5 rad.
+        """
         full = self.motions @ change
         turn = _largest(full[self.system.layout.spin[2]])
         part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
@@ -301,7 +325,9 @@ class _PoseProblem:
 
 
 def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Rigid motions of the bodies that are not fixed, and those of strings between nodes that are held."""
+    """Return the allowed motions of the bodies as columns, shape (velocities, motions): rigid motions of bodies
+    that are not fixed, and those of strings between nodes that joints hold.
+    """
     layout, held = system.layout, system.rows.matrix(system.at(given)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
@@ -324,7 +350,9 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
 
 
 def _closed(problem: _PoseProblem) -> State:
-    """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
+    """Close the joints by Levenberg-Marquardt iterations on the scaled gaps. Return a pose with closed joints, or
+    the one with the smallest gaps.
+    """
     state, damping = problem.given, 1e-3
     gaps = problem.misses(state)
     for _ in range(ITERATIONS):
@@ -349,7 +377,8 @@ def _closed(problem: _PoseProblem) -> State:
 
 
 def _nearest(problem: _PoseProblem, state: State) -> State:
-    """Down along the closed poses to the nearest one; a pose that is not closed stays as it is.
+    """Descend along poses with closed joints to the one nearest to the given pose. If the joints of the state
+    cannot be closed, return it unchanged.
 
     Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
@@ -378,13 +407,15 @@ def _nearest(problem: _PoseProblem, state: State) -> State:
 
 
 def _way_down(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """Metric at a closed pose, and the step along closed poses to the nearest one of the linearized problem."""
+    """Return the metric at a closed pose, and the step along closed poses that leads to the nearest pose of the
+    linearized problem.
+    """
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
 
 
 def _reclosed(problem: _PoseProblem, state: State) -> State:
-    """A pose that is nearly closed, closed by Newton's method on the shortest way."""
+    """Close the joints of a nearly closed pose by Newton's method, with the smallest steps."""
     for _ in range(CLOSINGS):
         if problem.openness(state) <= CLOSED:
             break
@@ -394,7 +425,9 @@ def _reclosed(problem: _PoseProblem, state: State) -> State:
 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
-    """Given velocities corrected as little as possible where they contradict the joints; others solved."""
+    """Return the state with velocities that satisfy the joints: those of the user are corrected as little as
+    possible, the others are solved for.
+    """
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]

@@ -31,7 +31,8 @@ CLOSED = 1e-9
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:
-    """Refuses a pose at which a joint is open by more than 1e-9 of the largest body, and round-off.
+    """Check that all joints close in the initial pose of a system: gaps may be 1e-9 of the largest body, plus
+    round-off.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -57,7 +58,9 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _place_of(owner: RowOwner) -> str:
-    """Advice to move a joint from the ground to the part that it is on, for a message; empty if there is none."""
+    """Return advice for an error message to move a joint's ground point to the part that it is attached to; empty
+    if it does not apply.
+    """
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -70,7 +73,7 @@ def _place_of(owner: RowOwner) -> str:
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
-    """Refuses drives that do not start where their coordinates are.
+    """Check that each drive starts at the value that its joint coordinate has in the state.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -99,12 +102,14 @@ def check_drives(system: System, state: State, only_angles: bool = False) -> Non
 
 
 def described_gap(owner: RowOwner, value: float) -> str:
-    """The gap of a row with its unit."""
+    """Return the gap of a constraint with its unit as text for messages."""
     return f"{_gap(owner, value):.6g} {'(cosine)' if owner.row.is_angle else 'm'}"
 
 
 def _gap(owner: RowOwner, value: float) -> float:
-    """The gap of a row; that of a distance is measured along the link."""
+    """Return the gap of a constraint from the value of its function; the gap of a ``Distance`` is measured along
+    the link [m].
+    """
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(length**2 + 2 * length * value)) - length
@@ -112,12 +117,12 @@ def _gap(owner: RowOwner, value: float) -> float:
 
 
 def residual_unit(owner: RowOwner) -> str:
-    """Unit of a row's velocity residual."""
+    """Return the unit of the rate of a constraint function: rad/s for angles, else m/s."""
     return "rad/s" if owner.row.is_angle else "m/s"
 
 
 def undeformed(system: System) -> State:
-    """The initial pose as given, undeformed and at rest."""
+    """Return the state at t = 0 with the bodies at the poses that the user gave, undeformed and at rest."""
     layout, frames = system.layout, system.bodies[: system.layout.frames]
     centres = [
         placed.position + placed.rotation @ place[:, 0]
@@ -146,7 +151,7 @@ SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """The state with the velocities of the rigid motion at its pose, checked against the joints.
+    """Return the state with the initial rigid velocities at its pose, and check that they satisfy the joints.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -162,12 +167,13 @@ def with_initial_velocity(system: System, state: State, at: Instants | None = No
 
 
 def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """The state with ``rigid_velocity``."""
+    """Return the state with the velocities that ``rigid_velocity`` computes, without a check."""
     return replace(state, velocity=rigid_velocity(system, state, system.at(state) if at is None else at))
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """The rigid velocities that fit the joints best, deta/dt = 0; flat.
+    """Return the initial velocities of all bodies, shape (velocities,), that satisfy the joint constraints best
+    with zero elastic rates.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -199,7 +205,9 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
 def _velocity_of_whole_rods(
     system: System, state: State, at: Instants, given: Array, free: IntArray
 ) -> Array | None:
-    """Rigid velocities with rods that move as single bodies; None: joints and user velocities do not allow it."""
+    """Return initial velocities in which rods move as rigid bodies, shape (velocities,). None if joints and the
+    user's velocities do not allow this.
+    """
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ given - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
@@ -214,7 +222,7 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale, and round-off.
+    """Check that velocities satisfy the rates of all joint constraints within 1e-7 of their scale, plus round-off.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
@@ -239,7 +247,8 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
 
 
 def _round_off(system: System, at: Instants, velocity: Array) -> float:
-    """Round-off of the rates of joints where velocities cancel or spins act along levers [m/s, rad/s].
+    """Return the round-off of the rates of joint constraints, where large velocities cancel or spins act with long
+    moment arms [m/s, rad/s].
 
     The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
     """
@@ -254,7 +263,8 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def missed_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Rates at which velocities open the joints, and the largest sum of absolute terms in one rate [m/s, rad/s].
+    """Return the rates at which velocities open the joints, shape (constraints,) [m/s, rad/s], and the scale of
+    these rates: the largest sum of absolute terms.
 
     Args:
         at: the pose as an instant.
@@ -270,7 +280,7 @@ def missed_rates(system: System, at: Instants, velocity: Array, before: Array | 
 
 
 def _noise(system: System, state: State) -> float:
-    """Round-off of differences of user functions, as rates [m/s, rad/s].
+    """Return the round-off of rates that are differences of user functions of time [m/s, rad/s].
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """
@@ -282,7 +292,8 @@ def _noise(system: System, state: State) -> float:
 
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
-    """Velocities of the user in the places of nu, zero elsewhere, and where they are.
+    """Return the velocities that the user prescribed, zero elsewhere, and a mask of where they are, in the layout
+    of the flat velocities, shape (velocities,).
 
     Those of translation are velocities of the reference points, world axes. What is left out of bodies that nothing
     holds is zero.
@@ -313,7 +324,8 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """Bodies that nothing holds and whose angular velocity (True) or velocity (False) was left out and is zero.
+    """List velocities that are zero because the user gave only the other kind for a group of bodies that nothing
+    holds. Each entry is a body index and True for the angular velocity, False for the velocity.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
@@ -347,7 +359,9 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
 
 
 def reference_transform(system: System, state: State) -> Matrix:
-    """nu from velocities of the reference points in place of V, elastic rates zero: V = v + R (w x c) (2.7)."""
+    """Return the matrix, shape (velocities, velocities), that converts velocities of the reference points of bodies
+    to those of their centres of mass. It is V = v + R (w x c), with zero elastic rates (2.7).
+    """
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
     centres = [
@@ -370,7 +384,9 @@ def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Ar
 
 
 def _only_solution(matrix: Matrix, values: Array) -> Array | None:
-    """The one x with matrix @ x = values; None where joints leave motions free, or nearly do, or hold one twice."""
+    """Solve the square system ``matrix @ x = values`` if its solution is unique and well conditioned; return None
+    otherwise.
+    """
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:
@@ -417,7 +433,9 @@ def _offer(system: System, state: State, index: int) -> str:
 
 
 def reference_velocity(system: System, state: State, index: int) -> tuple[Array, Array]:
-    """Velocity of the reference point of a floating body and its angular velocity, world axes (2.7)."""
+    """Return the velocity of the reference point of a floating body [m/s] and its angular velocity [rad/s], in
+    world axes (2.7).
+    """
     V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
     centre, turn = system.centres[index], state.rotation[index]
     place = centre @ np.concatenate([[1.0], system.elastic(state, index)])

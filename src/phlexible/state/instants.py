@@ -25,7 +25,8 @@ Points = slice | IntArray
 
 @dataclass(frozen=True, eq=False)
 class RecordedGiven:
-    """Recorded prescribed motions at T instants: f moving frames and p paths.
+    """Recorded values and rates of prescribed motions at T instants: f moving frames of the ground and p paths of
+    drives.
 
     Attributes:
         frames: origins, world axes, shape (T, f, 3) [m].
@@ -44,13 +45,14 @@ class RecordedGiven:
     path_rates: Array
 
     def at(self, instants: Points) -> Self:
-        """Prescribed motions at the chosen instants."""
+        """Return the prescribed motions at the chosen instants only."""
         return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class GivenFunctions:
-    """Prescribed motions from users' functions, which are evaluated when needed and cached.
+    """Prescribed motions (moving frames and paths of drives) at given times, evaluated from users' functions on
+    demand and cached.
 
     Attributes:
         moving: frames.
@@ -90,7 +92,7 @@ class GivenFunctions:
 
     @cached_property
     def frame_accelerations(self) -> Array:
-        """Accelerations of the origins of frames, shape (T, f, 3) [m/s^2]."""
+        """Accelerations of the origins of the moving frames at all times, shape (instants, frames, 3) [m/s^2]."""
         each = [
             np.array([frame_acceleration(frame, float(t), self.end) for t in self.times]) for frame in self.moving
         ]
@@ -98,7 +100,9 @@ class GivenFunctions:
 
     @cached_property
     def frame_rotation_curvatures(self) -> Array:
-        """Second time derivatives of the rotations of frames, shape (T, f, 3, 3) [1/s^2]."""
+        """Second time derivatives of the rotation matrices of the moving frames, shape (instants, frames, 3, 3)
+        [1/s^2].
+        """
         each = [
             np.array([frame_rotation_rates(frame, float(t), self.end)[1] for t in self.times])
             for frame in self.moving
@@ -107,12 +111,12 @@ class GivenFunctions:
 
     @cached_property
     def path_accelerations(self) -> Array:
-        """Second time derivatives of paths, shape (T, p)."""
+        """Second time derivatives of the paths of drives at all times, shape (instants, paths)."""
         each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
         return self._stacked(each)
 
     def first_order(self) -> tuple[Array, ...]:
-        """Values and rates of all frames and paths."""
+        """Return the values and first time derivatives of all moving frames and paths, as a tuple of arrays."""
         found: list[Array] = []
         if self.moving:
             found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
@@ -121,7 +125,9 @@ class GivenFunctions:
         return tuple(found)
 
     def second_order(self) -> tuple[Array, ...]:
-        """Values, rates and accelerations of all frames and paths."""
+        """Return the values, first and second time derivatives of all moving frames and paths, as a tuple of
+        arrays.
+        """
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]
@@ -142,7 +148,9 @@ Given = RecordedGiven | GivenFunctions
 
 @dataclass(frozen=True, eq=False)
 class Instants:
-    """States at T instants; arrays as in ``State`` with time first."""
+    """States of a mechanism at T instants with the prescribed motions then. The arrays are those of ``State`` with
+    an axis for time in front.
+    """
 
     time: Array
     position: Array
@@ -154,12 +162,12 @@ class Instants:
 
     @property
     def count(self) -> int:
-        """Number T of instants."""
+        """Number of instants in this object."""
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Result of ``make``, cached for a single instant. It must not depend on velocities. It must not
-        depend on velocities.
+        """Return the result of ``make()``, cached under ``owner`` and ``name`` if there is a single instant. The
+        result must not depend on velocities.
         """
         if self.count != 1:
             return make()
@@ -169,15 +177,17 @@ class Instants:
         return self._known[owner, name]
 
     def moving(self, velocity: Array) -> Self:
-        """Instants with other velocities, shape (T, velocities)."""
+        """Return a copy of these instants with other velocities, shape (instants, velocities)."""
         return replace(self, velocity=velocity)
 
     def with_given(self, given: Given) -> Self:
-        """Instants with other functions that have equal values and rates."""
+        """Return a copy of these instants with another object for the prescribed motions, which must have equal
+        values and rates.
+        """
         return replace(self, given=given)
 
     def at(self, instants: Points) -> Self:
-        """The chosen instants only; a slice does not copy."""
+        """Return the chosen instants only; a slice does not copy."""
         return type(self)(
             self.time[instants],
             self.position[instants],
@@ -190,7 +200,8 @@ class Instants:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredInstant(Instants):
-    """One instant with numbers of a tape, at which compiled code measures vectors.
+    """Single instant for which compiled code has measured the world vectors, which are looked up instead of
+    computed.
 
     Attributes:
         measured: values and rates of the vectors of a set, shape (2, 1, k, 3).
@@ -200,7 +211,7 @@ class MeasuredInstant(Instants):
 
 
 def instant_of(state: State, given: Given) -> Instants:
-    """One state as T = 1 instants."""
+    """Return a state as ``Instants`` with a single instant, with the given prescribed motions."""
     return Instants(
         np.array([state.time]),
         state.position[None],

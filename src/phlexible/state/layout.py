@@ -14,7 +14,8 @@ from phlexible.display import short_repr
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """One instant of a system of f floating bodies and c carriers: those, then the nodes of other bodies.
+    """State of a mechanism at one instant: pose, velocities and history variables of f floating bodies and c
+    carriers. Carriers are the floating bodies, then the nodes of other bodies.
 
     Attributes:
         time: [s].
@@ -43,14 +44,15 @@ class State:
 
 
 def same_pose(first: State, second: State) -> bool:
-    """Whether two states have the same time, position, rotation and elastic coordinates to the last digit."""
+    """Return whether two states have exactly the same time, positions, rotations and elastic coordinates."""
     pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
     return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Offsets into the arrays of states, by body: bodies with a frame come first.
+    """Offsets of bodies, joints and their components in the flat arrays of states. Bodies with a floating frame
+    come first.
 
     Attributes:
         bodies: in the order of the mechanism.
@@ -67,28 +69,38 @@ class Layout:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """First carrier of each body, and their number, shape (bodies + 1,)."""
+        """Index of the first carrier (floating body or node) of each body, followed by the number of all carriers,
+        shape (bodies + 1,).
+        """
         bodies = (placed.data for placed in self.bodies)
         return offsets([data.node_count if isinstance(data, AbsoluteBody) else 1 for data in bodies])
 
     @cached_property
     def eta(self) -> IntArray:
-        """First elastic coordinate of each floating body, shape (frames + 1,)."""
+        """Index of the first elastic coordinate of each floating body, followed by the number of all, shape (frames
+        + 1,).
+        """
         return offsets([placed.data.elastic_count for placed in self.bodies[: self.frames]])
 
     @cached_property
     def velocity(self) -> IntArray:
-        """First entry of nu of each body, shape (bodies + 1,)."""
+        """Index of the first velocity of each body in the flat velocities, followed by the number of all, shape
+        (bodies + 1,).
+        """
         return offsets([placed.data.velocity_count for placed in self.bodies])
 
     @cached_property
     def multiplier(self) -> IntArray:
-        """First multiplier of each constraint, shape (constraints + 1,)."""
+        """Index of the first multiplier of each constraint, followed by the number of all, shape (constraints +
+        1,).
+        """
         return offsets(list(self.rows))
 
     @cached_property
     def carrier_velocity(self) -> IntArray:
-        """First entry of nu of each carrier, shape (carriers + 1,)."""
+        """Index of the first velocity of each carrier (floating body or node), followed by the number of all, shape
+        (carriers + 1,).
+        """
         counts = []
         for placed in self.bodies:
             if isinstance(placed.data, AbsoluteBody):
@@ -99,8 +111,8 @@ class Layout:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Node of the elimination of each carrier: itself, or a cluster of nodes of a soft body, shape
-        (carriers,).
+        """Index of the node of the block elimination that holds each carrier, shape (carriers,). A carrier has a
+        node of its own, except where several nodes of a soft body share one.
         """
         found, first = [], 0
         for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
@@ -112,37 +124,47 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """Number of nodes of the elimination that hold carriers."""
+        """Number of nodes of the block elimination that hold carriers (floating bodies or nodes of bodies)."""
         return self.clusters.count
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
-        """First row of each carrier among those of its cluster, shape (carriers,)."""
+        """Index of the first row of each carrier among the rows of its node of the block elimination, shape
+        (carriers,).
+        """
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
     @cached_property
     def clusters(self) -> "Clusters":
-        """Nodes of the elimination as comparable numbers."""
+        """Assignment of carriers to nodes of the block elimination as an object that can be compared."""
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
-        """Node of the elimination of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        """Return the node of the block elimination that holds a part: a carrier, or an auxiliary vector or
+        constraint, whose indices follow those of the carriers.
+        """
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
-        """First row of a part in its node of the elimination."""
+        """Return the index of the first row of a part (carrier, auxiliary vector or constraint) in its node of the
+        block elimination.
+        """
         return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
 
     @cached_property
     def linear(self) -> IntArray:
-        """Indices of V of each carrier in nu, shape (carriers, dimension)."""
+        """Indices of the translational velocity of each carrier (floating body or node) in the flat velocities,
+        shape (carriers, dimension).
+        """
         d = self.bodies[0].data.dimension if self.bodies else 3
         return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
 
     @cached_property
     def spin(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Frame, axis and index in nu of every component of w."""
+        """Frame, axis and index in the flat velocities of every component of the angular velocities, three arrays
+        of the same length.
+        """
         triples = [
             (index, axis, int(self.velocity[index]) + placed.data.dimension + k)
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -153,7 +175,9 @@ class Layout:
 
     @cached_property
     def elastic_rate(self) -> IntArray:
-        """Indices of deta/dt of all floating bodies in nu, shape (sum n,)."""
+        """Indices of the elastic rates of all floating bodies in the flat velocities, shape (elastic
+        coordinates,).
+        """
         parts = [
             np.arange(self.velocity[index] + placed.data.rigid_count, self.velocity[index + 1])
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -162,18 +186,20 @@ class Layout:
 
     @cached_property
     def is_rigid(self) -> "np.typing.NDArray[np.bool_]":
-        """True where nu holds V, w or velocities of nodes, shape (sum of velocity counts,)."""
+        """Mask of the flat velocities that is true for translations, rotations and nodes and false for elastic
+        rates, shape (velocities,).
+        """
         result = np.ones(int(self.velocity[-1]), dtype=bool)
         result[self.elastic_rate] = False
         return result
 
     def place(self, index: int) -> slice:
-        """Slice of a body's components in nu."""
+        """Return the slice of the flat velocities that belongs to the body with this index."""
         return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
 
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
-        """Elastic coordinates of a body from positions (..., c, 3) and eta (..., sum n): of a body in absolute
-        coordinates the positions of its nodes.
+        """Return the elastic coordinates of one body, from the positions of all carriers, shape (..., c, 3), and
+        all elastic coordinates, shape (..., n). For a body in absolute coordinates they are its nodal positions.
         """
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
@@ -184,7 +210,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Assignment of carriers to nodes of the elimination.
+    """Assignment of carriers (floating bodies or nodes) to nodes of the block elimination; carriers of one cluster
+    are eliminated together.
 
     Attributes:
         of: that of each carrier.
@@ -194,16 +221,18 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """Number of nodes that hold carriers."""
+        """Number of nodes of the block elimination that hold carriers."""
         return self.of[-1] + 1 if self.of else 0
 
     def node(self, part: int) -> int:
-        """Node of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        """Return the node of the block elimination of a part: a carrier, or an auxiliary vector or constraint,
+        whose indices follow those of the carriers.
+        """
         return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
 
 
 def offsets(counts: list[int]) -> IntArray:
-    """Cumulative sums of counts, from 0, shape (counts + 1,)."""
+    """Return the cumulative sums of counts, beginning with 0, shape (counts + 1,)."""
     found = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, dtype=np.int64, out=found[1:])
     return found

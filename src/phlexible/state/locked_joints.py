@@ -23,7 +23,7 @@ MOST_NAMED = 4
 
 
 def words_of_locked_joints(joints: list[Joint]) -> str:
-    """Message about axes that cannot move, with a remedy."""
+    """Return a message about joints whose axes cannot move, with a remedy."""
     names = shortened([str(joint) for joint in joints], MOST_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"
     return (
@@ -33,7 +33,8 @@ def words_of_locked_joints(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[int]) -> list[Joint]:
-    """Joints among some constraints, by number, all of whose coordinates other constraints lock.
+    """Return those joints, among the constraints with the given indices, all of whose coordinates are locked by
+    other constraints.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -95,7 +96,7 @@ def _dense(matrix: object) -> Array:
 
 
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
-    """Second time derivative of a coordinate for dnu/dt = 0."""
+    """Return the second time derivative of a joint coordinate for constant velocities of the bodies."""
     functions = system.coordinate_functions(coordinate)
     values, rates = functions.values(at)[0], functions.rates(at, at.velocity)[0]
     curve = coordinate.gradient(values) @ functions.accelerations(at)[0]
@@ -103,6 +104,8 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """Characteristic rate of velocities [1/s]."""
+    """Return a characteristic rate of velocities, the larger of the largest spin and the largest velocity over a
+    body length [1/s].
+    """
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

@@ -21,8 +21,8 @@ ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
 def allowed_gap(joint: object) -> float:
-    """Largest gap [m] up to which a joint moves to the point of the part that it is at; 0 where there is no
-    interface.
+    """Return the largest gap [m] up to which a joint is moved to the point of the part that it is attached to. It
+    is 0 unless the joint is at an interface of a mesh.
     """
     ports = (joint.first, joint.second) if isinstance(joint, Joint) else ()
     sizes = [port.placed.data.size for port in ports if isinstance(port, Attachment) and _is_interface(port)]
@@ -30,7 +30,8 @@ def allowed_gap(joint: object) -> float:
 
 
 def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
-    """Rows of a joint for the point of the part that lies at the joint, next to its interface.
+    """Return the constraint rows of a joint, moved by its small initial gap to the point of the part that lies at
+    the joint. Larger gaps, and joints without interface, keep their rows.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points beside each other would turn what is free.
@@ -54,7 +55,7 @@ def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _places(row: Row, port: Attachment) -> bool:
-    """Whether a row demands that a port has no distance along an axis."""
+    """Return whether a constraint row demands that the port has no distance from another point along an axis."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -67,7 +68,9 @@ def _weights(row: Row, port: Attachment) -> list[float]:
 
 
 def _moved(row: Row, port: Attachment, beside: Array) -> Row:
-    """Row for a point at the offset ``beside`` [m] from the port, in world axes at the initial pose."""
+    """Return the constraint row for the point at the offset ``beside`` [m] from the port, in world axes of the
+    initial pose.
+    """
     term, weight = row.terms[0], _weights(row, port)[0]
     parts = (*term.first.parts, (-weight, DirectionOf(port, beside / weight)))
     return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))

@@ -32,7 +32,7 @@ LEAST = 3
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """System and recording of T = N + 1 instants, with derived quantities that are computed once on demand.
+    """Recorded run of a system with T = N + 1 instants; derived quantities are computed once on demand.
 
     Attributes:
         is_redundant: whether joints hold a motion twice at the start; None: to be computed.
@@ -51,12 +51,12 @@ class RecordedRun:
     __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, object]:
-        """State for pickles, without derived data."""
+        """Return the fields for pickling, without cached derived data."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism that moved."""
+        """Mechanism whose motion was recorded."""
         return self.system.mechanism
 
     @property
@@ -66,26 +66,31 @@ class RecordedRun:
 
     @cached_property
     def instants(self) -> Instants:
-        """States at all stored instants."""
+        """States of the mechanism at all stored instants."""
         return self.recording.instants()
 
     @property
     def time(self) -> Array:
-        """Stored instants, shape (N + 1,) [s]."""
+        """Times of the stored instants, shape (instants,) [s]."""
         return self.recording.time
 
     @cached_property
     def velocities(self) -> Array:
-        """Flat velocities that satisfy the joints, shape (N + 1, all)."""
+        """Velocities at all instants, shape (instants, velocities). They are projected so that they satisfy the
+        joint constraints, unless ``is_projected`` is false.
+        """
         return read_only(_projected_velocities(self) if self.is_projected else self.recording.velocity)
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers of all rows of joints and drives, of redundant joints the smallest, shape (N + 1, rows)."""
+        """Multipliers (forces) of all constraints at all instants, shape (instants, rows). Where constraints are
+        redundant they are the smallest ones.
+        """
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
-        """Time derivative by differences of second order between the stored instants, along the first axis.
+        """Return the time derivative of recorded values along their first axis, by second-order differences between
+        the stored instants.
 
         Raises:
             ParameterError: fewer than three instants.
@@ -101,21 +106,22 @@ class RecordedRun:
         return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))
 
     def at(self, instants: slice | IntArray) -> "RecordedRun":
-        """Recorded run at the chosen instants; a slice does not copy."""
+        """Return the recorded run at the chosen instants only; a slice does not copy."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return replace(self, recording=replace(rec, **cut))
 
     @cached_property
     def has_redundant_joints(self) -> bool:
-        """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        """Whether the joint constraints are redundant at the first instant, so that joint forces are not unique."""
         if self.is_redundant is not None:
             return self.is_redundant
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Parts of the run with the same active constraints, each with their rows among all; all of it first.
+        """Consecutive parts of the run in which the same constraints are active, each with the indices of its
+        constraint rows among all.
 
         An instant at which something happens belongs to what was before.
         """
@@ -131,7 +137,8 @@ class RecordedRun:
         return found
 
     def gaps(self) -> Array:
-        """Constraint functions, with angles of relations over full turns, shape (T, rows) [m or rad].
+        """Return the constraint functions at all instants, shape (instants, rows) [m or rad], which are zero where
+        joints close.
 
         Of those that events hold or release zero where they do not hold.
         """
@@ -146,7 +153,8 @@ class RecordedRun:
         return found
 
     def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
-        """Index of a body, or of the body of an attachment, in an argument of the user.
+        """Return the index of a body, or of the body that an attachment belongs to; ``argument`` names the user's
+        argument in messages.
 
         A handle of another model is accepted where name and data agree, so that a script that
         builds its model again can read a loaded file.
@@ -168,7 +176,8 @@ class RecordedRun:
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
-        """The port, in an argument of users, on this system's body where it is one of another model's equal body.
+        """Return the port (attachment or point of the ground) on this system's body. A port of the corresponding
+        body of another copy of the model is accepted.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -185,7 +194,8 @@ class RecordedRun:
         return Attachment(placed, port.location)
 
     def frame_index(self, frame: MovingFrame, argument: str = "target") -> int:
-        """Index of a moving frame, in an argument of the user, among those of the recording.
+        """Return the index of a moving frame of the ground among those recorded; ``argument`` names the user's
+        argument in messages.
 
         Raises:
             ModelError: no joint of the model uses the frame.
@@ -196,7 +206,8 @@ class RecordedRun:
         raise ModelError(f"{argument}: {frame} is not used by a joint of this model, so it was not recorded")
 
     def joint_index(self, joint: Joint) -> int:
-        """Index of a joint; one of another model is accepted where exactly one joint here reads the same.
+        """Return the index of a joint of the model. A joint of another model is accepted if exactly one joint here
+        has the same description.
 
         Raises:
             ModelError: the joint is not in the model.
@@ -212,24 +223,28 @@ class RecordedRun:
         raise ModelError(f"{joint} is not a joint of this model; it has: {names}")
 
     def elastic(self, index: int) -> Array:
-        """Elastic coordinates of one body, shape (T, n)."""
+        """Return the elastic coordinates of the body with this index at all instants, shape (instants, n)."""
         rec = self.recording
         return self.system.layout.elastic(index, rec.position, rec.eta)
 
     def reference_point(self, index: int) -> Array:
-        """Origin of the frame of one floating body, shape (T, 3) [m] (2.7)."""
+        """Return the origin of the frame of a floating body at all instants in world axes, shape (instants, 3) [m]
+        (2.7).
+        """
         centre, eta = self.system.centres[index], self.elastic(index)
         local = centre[:, 0] + eta @ centre[:, 1:].T
         turned = np.einsum("tij,tj->ti", self.recording.rotation[:, index], local)
         return np.asarray(self.recording.position[:, index] - turned)
 
     def spin(self, index: int) -> tuple[Array, Array]:
-        """w (T, 3) and deta/dt (T, n) of one floating body."""
+        """Return the angular velocity in body axes, shape (instants, 3) [rad/s], and the elastic rates, shape
+        (instants, n), of a floating body.
+        """
         own = self.velocities[:, self.system.layout.place(index)]
         return split_velocity(self.system.frames[index], own)[1:]
 
     def point(self, port: Port) -> tuple[Array, VectorSet]:
-        """Weights and vectors whose sum a port is."""
+        """Return weights and world vectors whose weighted sum is the position of a port."""
         parts = self.system.resolver.parts(PointOf(self.port_in_run(port)))
         vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
         return np.array([weight for weight, _ in parts]), vectors
@@ -260,7 +275,8 @@ PROJECTION_RELAXATION, REFINEMENTS = 1e-10, 5
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """Rows of G that act on one body, at T instants.
+    """Part of the constraint matrix that belongs to the velocities of one body, at T instants, with the body's
+    response to unit multipliers.
 
     Attributes:
         columns: of the body's velocities that they touch, among all.
@@ -278,13 +294,15 @@ class BodyRows:
 
     @property
     def schur(self) -> Array:
-        """Contribution of the body to G M^-1 G^T, shape (T, rows, rows)."""
+        """Contribution of the body to the matrix G M^-1 G^T of the constraints, shape (instants, rows, rows)."""
         own = self.columns - self.place.start
         return np.asarray(self.constraint @ self.response[:, own])
 
 
 def _projected_velocities(run: RecordedRun) -> Array:
-    """Flat velocities that satisfy the joints, shape (N + 1, sum of velocity counts)."""
+    """Return the velocities at all instants projected onto the joint constraints, shape (instants, velocities),
+    part by part with the same active constraints.
+    """
     if not run.recording.held.size:
         return _projection_of_phase(run)
     return np.concatenate([_projection_of_phase(phase) for phase, _ in run.phases])
@@ -298,7 +316,7 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 
 def chunks(run: RecordedRun) -> list[slice]:
-    """Instants in parts of about CHUNK_NUMBERS numbers each."""
+    """Divide the instants of a run into slices such that each needs about CHUNK_NUMBERS numbers of memory."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames
@@ -308,7 +326,9 @@ def chunks(run: RecordedRun) -> list[slice]:
 
 
 def body_rows(run: RecordedRun) -> list[BodyRows]:
-    """Rows of G by body, with the responses of their masses."""
+    """Split the constraint matrix at all instants into the parts of single bodies, each with the response of the
+    body's mass.
+    """
     functions, layout = run.system.rows, run.system.layout
     entries = functions.matrix_entries(run.instants)
     rows, columns = functions.pattern
@@ -327,7 +347,9 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
 
 
 def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
-    """M^-1 G^T of one body, shape (T, velocity count, rows)."""
+    """Return the inverse mass matrix of one body times its transposed constraint matrix, shape (instants,
+    velocities of the body, rows).
+    """
     width = run.system.bodies[body].data.velocity_count
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
@@ -341,7 +363,7 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
-    """Matrix G M^-1 G^T at all instants, shape (T, rows, rows)."""
+    """Return the matrix G M^-1 G^T of all constraints at all instants as an array, shape (instants, rows, rows)."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -349,7 +371,7 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """Matrix G M^-1 G^T of one instant, sparse."""
+    """Return the matrix G M^-1 G^T of all constraints at one instant as a sparse matrix, shape (rows, rows)."""
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
@@ -367,7 +389,9 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """(G M^-1 G^T)^-1 gap, shape (T, rows); of redundant joints one of the solutions."""
+    """Return the impulses that remove the rates ``gap`` of the constraints, (G M^-1 G^T)^-1 gap, shape (instants,
+    rows). For redundant constraints they are one of the solutions.
+    """
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -405,7 +429,9 @@ RELAXATION, SWEEPS = 1e-9, 4
 
 
 def _smallest_multipliers(run: RecordedRun) -> Array:
-    """Multipliers of all rows of joints and drives, shape (N + 1, rows); as recorded unless redundant."""
+    """Return the multipliers of all constraints at all instants, shape (instants, rows): as recorded, or the
+    smallest equivalent ones where constraints are redundant.
+    """
     if not run.recording.held.size:
         return _of_phase(run)
     result, begin = np.zeros_like(run.recording.multipliers), 0
@@ -425,7 +451,9 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Weighted multipliers (T, rows) without their part in the null space of the weighted G^T."""
+    """Remove from weighted multipliers, shape (instants, rows), the part that has no effect on the bodies (in the
+    null space of the weighted G^T).
+    """
     parts = body_rows(run)
     count = len(lengths)
     if count > DENSE_ROWS:
@@ -440,7 +468,9 @@ def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Arra
 
 
 def _swept(total: sparse.csc_array, force: Array) -> Array:
-    """``force`` less the limit of ((S + e I)^-1 e)^k force: its part in the null space of S."""
+    """Remove from ``force``, shape (rows,), its component in the null space of the symmetric matrix ``total``, by
+    repeated relaxed solutions.
+    """
     relaxation = RELAXATION * float(total.diagonal().max())
     factors = lu_factors(total + relaxation * sparse.eye_array(len(force)))
     part = force

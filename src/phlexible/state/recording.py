@@ -14,7 +14,7 @@ from phlexible.state.layout import State
 @dataclass(frozen=True, eq=False)
 class RecordedStates:
     """Recorded states and energies at the stored instants 0 .. N of a system of f floating bodies and c carriers.
-    N of a system of f floating bodies and c carriers.
+    Carriers are the floating bodies, then the nodes of other bodies.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -83,14 +83,14 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> Self:
-        """Recording with read-only arrays."""
+        """Return this recording with read-only arrays."""
         result = type(self).__new__(type(self))
         vars(result).update(vars(self))
         make_arrays_read_only(result)
         return result
 
     def instants(self) -> Instants:
-        """States at all instants, with the recorded frames and paths."""
+        """Return the states at all instants, with the recorded moving frames and paths of drives."""
         given = RecordedGiven(
             self.frames,
             self.frame_rotations,
@@ -102,12 +102,12 @@ class RecordedStates:
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
     def rows(self, rows: slice | IntArray) -> Self:
-        """Recording at the chosen instants; a slice does not copy."""
+        """Return the recording at the chosen instants only; a slice does not copy."""
         arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
         return type(self)(**arrays, work_names=self.work_names)
 
     def state(self, instant: int) -> State:
-        """State at a stored instant."""
+        """Return the state of the mechanism at the stored instant with this index."""
         return State(
             float(self.time[instant]),
             self.position[instant],
@@ -131,12 +131,14 @@ LateReactions = Callable[[], Reactions | None]
 
 
 class LateRecording(RecordedStates):
-    """Recording that computes missing multipliers and forces when one of them is read."""
+    """Recording that computes missing multipliers and forces when one of them is first read."""
 
     _late: tuple[RecordedStates, Mapping[int, LateReactions]]
 
     def __getattr__(self, name: str) -> Array:
-        """Multipliers or forces, computed when they are first read."""
+        """Compute the missing multipliers and forces of all instants when one of them is first read, and
+        return it.
+        """
         if name not in LATE or "_late" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         known, late = self.__dict__.pop("_late")
@@ -147,7 +149,7 @@ class LateRecording(RecordedStates):
         return np.asarray(self.__dict__[name])
 
     def __getstate__(self) -> dict[str, Any]:
-        """All numbers of the recording, for pickles."""
+        """Return all arrays of the recording for pickling, with computed multipliers and forces."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -155,7 +157,9 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """Recording whose reactions at some of its instants are computed when they are read."""
+    """Return a recording whose multipliers and forces at some of its instants are computed when they are first
+    read.
+    """
     result = LateRecording.__new__(LateRecording)
     result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
     result.__dict__["_late"] = (recording, late)
@@ -163,7 +167,7 @@ def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReacti
 
 
 def concatenated(recordings: Sequence[RecordedStates]) -> RecordedStates:
-    """One recording out of consecutive ones of the same system, as a copy."""
+    """Return one recording made of consecutive recordings of the same system, as a copy."""
     first = recordings[0]
     arrays: dict[str, Any]
     if len(recordings) == 1:

@@ -27,7 +27,9 @@ from phlexible.state.system import System
 
 
 def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
-    """Smallest multipliers that have the same effect at a state as the given ones, shape (rows,)."""
+    """Return the smallest multipliers, shape (rows,), that exert the same generalized forces in a state as the
+    given ones.
+    """
     matrix = system.rows.matrix(system.at(state))
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -45,7 +47,9 @@ CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """Rows of the scaled matrix that involve the constraint rows ``columns`` of some joints."""
+    """Dense block of the scaled constraint matrix in the multifrontal elimination, with the constraint rows and
+    joints that it involves.
+    """
 
     joints: frozenset[int]
     columns: IntArray
@@ -54,7 +58,7 @@ class _Front:
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """Constraint function whose rate is a linear combination of others.
+    """Redundant constraint function, whose rate is a linear combination of those of other constraints.
 
     Attributes:
         row: the joint function, by its number in the layout.
@@ -68,7 +72,8 @@ class Redundancy:
 
 
 def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
-    """Redundant rows of G, each of which is left out to make the others independent at the state.
+    """Find the redundant rows of the constraint matrix in a state. Leaving each of them out makes the others
+    linearly independent.
 
     Args:
         at: the state as an instant, where its frames are known as numbers only.
@@ -118,13 +123,16 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 
 
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
-    """Linearly independent rows of G that span all of them, ascending; ``at`` as above."""
+    """Return the indices of linearly independent rows of the constraint matrix that span all of its rows,
+    ascending.
+    """
     left_out = [redundancy.row for redundancy in redundancies(system, state, at)]
     return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """Fronts of the columns of G, one for each body, in the metric of its kinetic energy, with rows of length 1.
+    """Return one block of the constraint matrix for each body, in the metric of its kinetic energy and with rows
+    scaled to length 1. The original lengths of the rows come with it, shape (rows,).
 
     With the lengths that the rows had, shape (rows,).
     """
@@ -159,7 +167,9 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Nonzero rows of some columns of G (sparse G by columns): their numbers, and the rows as columns."""
+    """Return the constraints that involve the velocities from ``begin`` to ``end``: their indices, and their
+    entries there, shape (end - begin, constraints).
+    """
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
@@ -173,7 +183,7 @@ def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
 
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
-    """Whether rows are few and clearly independent, without an elimination by bodies."""
+    """Return whether the constraints are few and clearly linearly independent, judged by a dense matrix."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -184,7 +194,8 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Whether rows are clearly independent: the diagonal of R is not below the least singular value.
+    """Return whether ``count`` constraints are clearly linearly independent, judged by the least eigenvalue of G
+    M^-1 G^T with rows of length 1.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -197,7 +208,9 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
-    """Whether rows that make a sparse matrix G M^-1 G^T are clearly independent."""
+    """Return whether many constraints are clearly linearly independent, judged by the least eigenvalue of a sparse
+    matrix G M^-1 G^T.
+    """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -217,7 +230,8 @@ def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
-    """Parts of the nodes that joints hold, one each, in the metric of lumped masses.
+    """Return one block of the constraint matrix for each node of a body that joints hold, in the metric of lumped
+    masses: constraint indices and entries.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
@@ -232,12 +246,14 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
 
 def _width(fronts: set[_Front]) -> int:
-    """Number of joints that the elimination of a joint connects, counted once for each front."""
+    """Return the number of joints that the elimination of a joint would connect, as the sum over the blocks that
+    involve it.
+    """
     return sum(len(front.joints) for front in fronts)
 
 
 def _merged(fronts: set[_Front], own: IntArray) -> _Front:
-    """Union of all fronts, whose first columns are ``own``."""
+    """Merge several blocks of the elimination into one, whose first columns are the constraints ``own``."""
     others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([own, np.setdiff1d(others, own)])
     place = {int(column): index for index, column in enumerate(columns)}
@@ -251,7 +267,7 @@ def _merged(fronts: set[_Front], own: IntArray) -> _Front:
 
 
 def _triangle(block: Array, count: int) -> Array:
-    """Factor R of the QR factorization with at least ``count`` rows."""
+    """Return the upper triangular factor R of the QR factorization of a block, with at least ``count`` rows."""
     missing = max(0, count - len(block))
     triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
     return np.asarray(triangle[: block.shape[1]])
@@ -260,7 +276,9 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], own: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Coefficients of the combination of scaled rows that vanishes, by row; 1 for the short one."""
+    """Return the coefficients of the linear combination of scaled constraint rows that vanishes, by row. The
+    redundant row ``own[short]`` has the coefficient 1.
+    """
     known = {int(own[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(own[:short], before, strict=True)})
@@ -292,7 +310,7 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Whether there are redundant constraints, which a ``RedundancyWarning`` then names.
+    """Return whether constraints are redundant in a state, and name them in a ``RedundancyWarning`` if so.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
@@ -313,14 +331,18 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
 
 def redundancy_text(system: System, state: State, found: list[Redundancy], at: Instants | None = None) -> str:
-    """Message with the names of redundant joints, and of those whose axes cannot move, see ``locked_joints``."""
+    """Return a message with the names of redundant joints, and of joints whose axes cannot move because of
+    others.
+    """
     numbers = sorted({number for redundancy in found for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
     return f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
 
 
 def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:
-    """Refuse combinations of rows that vanish in G but not in the accelerations c of d2g/dt2 = G dnu/dt + c."""
+    """Refuse redundant constraints whose accelerations contradict each other, so that no motion goes on from the
+    state.
+    """
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
@@ -339,7 +361,9 @@ def _refuse_contradiction(system: System, state: State, found: list[Redundancy])
 
 
 def _rate(system: System, state: State) -> float:
-    """Characteristic rate of the velocities of the state [1/s]."""
+    """Return a characteristic rate of the velocities of a state, the larger of the largest spin and the largest
+    velocity over a body length [1/s].
+    """
     layout = system.layout
     spins = state.velocity[layout.spin[2]]
     linear = state.velocity[layout.linear]
@@ -376,7 +400,8 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 
 def near_dead_centre(system: System, state: State, weights: Array) -> str:
-    """Clause about a dead centre for an error message; empty where none is near.
+    """Return a clause for an error message if the mechanism is near a dead centre or bifurcation in the state; an
+    empty text otherwise.
 
     Args:
         system: with the constraints that hold.
@@ -413,7 +438,8 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
-    """Whether the curvature of a dependent combination of constraints has both signs over the motions they leave.
+    """Return whether the mechanism is at a bifurcation: the second derivative of a dependent combination of
+    constraints has both signs over the free motions.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
     dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as

@@ -9,7 +9,8 @@ from phlexible.state.system import System
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """Residual forces of a balance that are round-off, shape (velocities,) [N, N m].
+    """Return bounds on residual forces of a force balance that are due to round-off of positions, shape
+    (velocities,) [N, N m].
 
     Args:
         system: what is in balance.

@@ -16,7 +16,8 @@ from phlexible.state.system import System
 
 
 def displaced(system: System, state: State, change: Array) -> State:
-    """The state moved by (x_c + dx, R exp(dtheta), eta + deta) at the same velocities.
+    """Return a state whose pose is changed by a small motion: positions (x_c + dx), rotations (R exp(dtheta), in
+    body axes) and elastic coordinates (eta + deta). The velocities stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
@@ -38,7 +39,9 @@ def displaced(system: System, state: State, change: Array) -> State:
 
 
 def velocity_between(system: System, start: State, end: State) -> Array:
-    """Velocities at the end of a step of one second from rest that leads from one pose to another (4.1)."""
+    """Return the velocities, shape (velocities,), at the end of a step of one second from rest that leads from one
+    pose to another (4.1).
+    """
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
@@ -56,8 +59,8 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 
 
 def centred_motions(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
-    """Matrix from coordinates x to dq in body axes: dr + dtheta x c + S deta / m in place of dr, (velocities,
-    velocities).
+    """Return the matrix, shape (velocities, velocities), that converts small motions of the reference points of
+    bodies to those of their centres of mass. Both are in body axes, and dr becomes dr + dtheta x c + S deta / m.
 
     Args:
         system: the mechanism.
@@ -78,7 +81,9 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
 
 
 def world_motions(system: System, state: State) -> sparse.csr_array:
-    """Matrix from dq in body axes to dq with translations in world axes, shape (velocities, velocities)."""
+    """Return the matrix, shape (velocities, velocities), that turns the translations of floating bodies in a small
+    motion from body axes to world axes.
+    """
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]
@@ -91,12 +96,16 @@ def world_motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _of_entries(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
-    """Square sparse matrix from triplets, with repeated entries added."""
+    """Assemble a sparse matrix, shape (size, size), from lists of rows, columns and values; repeated entries are
+    added.
+    """
     rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(size, size)))
 
 
 def size_of_motion(system: System, change: Array) -> float:
-    """Largest displacement in a small motion, in lengths of the model or radians."""
+    """Return the size of a small motion: the larger of its largest displacement, relative to the length of the
+    model, and its largest rotation [rad].
+    """
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))

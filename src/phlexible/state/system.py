@@ -50,28 +50,30 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 
 
 class RowOwner(NamedTuple):
-    """Constraint (joint, drive or relation) and one of its rows."""
+    """One scalar constraint function together with the joint, drive or relation that it belongs to."""
 
     joint: Joint | Drive | JointRelation
     row: Row
 
 
 class ScalarForce(NamedTuple):
-    """Scalar force and the element that it belongs to."""
+    """Force along one coordinate together with the force element that it belongs to."""
 
     element: ForceElement
     force: CoordinateForce
 
     @property
     def is_prescribed(self) -> bool:
-        """Whether it has a prescribed part; that of a mere force or torque may be zero."""
+        """Whether the force has a prescribed part, that is, a value other than the number zero or an actuator as
+        its element.
+        """
         is_zero = isinstance(self.force.value, int | float) and self.force.value == 0
         return self.element.is_actuator or not is_zero
 
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Arrays of numbers of a mechanism; made by ``system_of`` and never changed.
+    """Mechanism as arrays of numbers, which all computations read; made by ``system_of`` and never changed.
 
     Attributes:
         mechanism: as it was.
@@ -97,7 +99,7 @@ class System:
     layout: Layout
 
     def __getstate__(self) -> dict[str, object]:
-        """State for pickles, without derived data."""
+        """Return the fields for pickling, without cached derived data."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
@@ -105,51 +107,51 @@ class System:
 
     @property
     def dimension(self) -> int:
-        """2 in the xy plane, 3 in space."""
+        """Dimension of the model: 2 in the xy plane, 3 in space."""
         return self.mechanism.dimension
 
     @cached_property
     def floating(self) -> tuple[FloatingBody, ...]:
-        """Data of the bodies with a frame, about the points of their frames."""
+        """Data of the bodies with a floating frame, relative to the points of their frames."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
 
     @cached_property
     def nodal(self) -> tuple[AbsoluteBody, ...]:
-        """Data of the bodies in absolute coordinates."""
+        """Data of the bodies in absolute coordinates (strings, soft bodies), in the order of ``bodies``."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
     def prescribed(self) -> dict[Joint | Drive, TimePath]:
-        """The function of time of each hoist and drive, hoists first."""
+        """Prescribed function of time of each joint or drive that has one, joints (hoists) first."""
         parts: tuple[Joint | Drive, ...] = (*self.mechanism.joints, *self.mechanism.drives)
         return {part: part.path for part in parts if part.path is not None}
 
     @property
     def paths(self) -> tuple[TimePath, ...]:
-        """Functions of time of hoists, then those of drives."""
+        """Prescribed functions of time, first those of joints (hoists), then those of drives."""
         return tuple(self.prescribed.values())
 
     @cached_property
     def index(self) -> dict[PlacedBody, int]:
-        """Number of each body by its handle."""
+        """Dictionary from the handle of each body to its index."""
         return {placed: index for index, placed in enumerate(self.bodies)}
 
     @cached_property
     def resolver(self) -> VectorResolver:
-        """Finds the numbers of vectors."""
+        """Converter of symbolic world vectors to numbers of this system."""
         frames = {frame: number for number, frame in enumerate(self.moving_frames)}
         return VectorResolver(self.layout, frames, self.index, self.centres)
 
     @cached_property
     def rod_strains(self) -> FunctionSet:
-        """All strains of rods, which no rigid motion of a rod changes."""
+        """Strain functions of all rods, which do not change in rigid motions of a rod."""
         dimension = self.dimension
         elements = [element for rod in self.mechanism.rods for element in rod.elements]
         return self.functions([row for each in elements for point in each.functions(dimension) for row in point])
 
     @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
-        """The functions of all constraints."""
+        """Constraint functions of all joints, drives and relations."""
         rows = [owner.row for owner in self.owners]
         if not self.related:
             return self.functions(rows)
@@ -157,22 +159,26 @@ class System:
 
     @cached_property
     def related(self) -> tuple[CoordinatePlace, ...]:
-        """The coordinates of all relations."""
+        """Joint coordinates that occur in relations between coordinates, in order."""
         return tuple(coordinate_places([owner.row for owner in self.owners]))
 
     @cached_property
     def row_switches(self) -> IntArray:
-        """Number of the switch that holds or releases each row, or -1, shape (rows,)."""
+        """Index of the switch (lock) that activates or releases each constraint row, or -1 if none does, shape
+        (rows,).
+        """
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
     @cached_property
     def phases(self) -> "dict[bytes, Phase]":
-        """Cache of the phases that were requested, see ``phase``."""
+        """Cache of the systems with some of the constraints active, by the set of closed locks; see ``phase``."""
         return {}
 
     def phase(self, held: Array) -> "Phase":
-        """Active constraints for positions ``held`` of switches, NaN where open, shape (switches,)."""
+        """Return the system with the constraints that are active while locks are at the given positions, shape
+        (switches,); NaN marks an open lock.
+        """
         is_held = ~np.isnan(held)
         known = self.phases.get(is_held.tobytes())
         if known is None:
@@ -181,12 +187,14 @@ class System:
 
     @cached_property
     def whole_phase(self) -> "Phase":
-        """The constraints with every lock held."""
+        """The system with all its constraints active, also those of all locks."""
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
     def gaps(self, state: State, theta: Array) -> Array:
-        """Constraint functions, shape (rows,); ``theta``: coordinates over full turns, shape (forces,)."""
+        """Return the constraint functions in a state, shape (rows,). Coordinates of forces over full turns,
+        ``theta``, shape (forces,), fix the turns of angles in relations.
+        """
         rows, at = self.rows, self.at(state)
         if isinstance(rows, ConstraintSet):
             found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
@@ -198,7 +206,9 @@ class System:
         return self.part(np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool))
 
     def part(self, holds: BoolArray) -> "Phase":
-        """System with the constraints of some rows only, each constraint whole; ``holds``: shape (rows,)."""
+        """Return the system with the constraints of chosen rows only, shape (rows,). The rows of a constraint must
+        be chosen together.
+        """
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -214,37 +224,43 @@ class System:
 
     @cached_property
     def force_functions(self) -> FunctionSet:
-        """The functions of all scalar forces, force after force."""
+        """Functions of vectors that define the coordinates of all scalar forces, force after force."""
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
     def functions(self, rows: Sequence[Row]) -> FunctionSet:
-        """Any functions of vectors of this system."""
+        """Convert symbolic rows of functions of vectors to a ``FunctionSet`` of this system."""
         return function_set(rows, self.layout, self.resolver, self.paths)
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
-        """Any vectors of this system; none between two nodes."""
+        """Convert symbolic world vectors to a ``VectorSet`` of this system. Points between two nodes of a string
+        are not allowed.
+        """
         return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
 
     def point(self, port: Port) -> "tuple[Array, VectorSet]":
-        """Weights and vectors whose sum a port is."""
+        """Return weights and world vectors whose weighted sum is the position of a port (attachment point or point
+        of the ground).
+        """
         parts = self.resolver.parts(PointOf(port))
         return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
 
     def at(self, state: State, end: float = np.inf, given: Given | None = None) -> Instants:
-        """A state as one instant, with the frames and paths of its time, whose accelerations are differences of
-        values up to ``end`` [s]; ``given``: these, where they are known.
+        """Return a state as a single instant, with the moving frames and paths at its time, or with the prescribed
+        motions ``given``. Accelerations of frames and paths are differences of values up to ``end`` [s].
         """
         functions = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
         return instant_of(state, functions if given is None else given)
 
     def elastic(self, state: State, index: int) -> Array:
-        """eta of a floating body, positions of the nodes of another, flat."""
+        """Return the elastic coordinates of a floating body, or the nodal positions of another body, as a flat
+        array.
+        """
         return self.layout.elastic(index, state.position, state.eta)
 
     @cached_property
     def alike(self) -> tuple[tuple[BodyData, list[int]], ...]:
-        """Numbers of the bodies that share their numbers and whose forces are evaluated together, in lots of which
-        matrices do not fill the memory; each other body alone.
+        """Bodies grouped so that those with identical data are evaluated together: pairs of data and body indices.
+        Groups are limited in size; all other bodies are groups of one.
         """
         lots: list[tuple[BodyData, list[int]]] = []
         open_lots: dict[int, list[int]] = {}
@@ -259,7 +275,9 @@ class System:
         return tuple(lots)
 
     def body_mass(self, state: State, index: int) -> Matrix:
-        """Mass matrix of one body in the components of nu; sparse in absolute coordinates."""
+        """Return the mass matrix of one body with respect to its velocities; sparse for bodies in absolute
+        coordinates.
+        """
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
@@ -267,12 +285,14 @@ class System:
         return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
 
     def mass(self, state: State) -> sparse.csr_array:
-        """Mass matrix of all bodies, block diagonal, shape (velocities, velocities)."""
+        """Return the block-diagonal sparse mass matrix of all bodies in a state, shape (velocities, velocities)."""
         blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
-        """Mass matrix of all bodies as an array where it is small, else sparse; ``at``: the pose of the state."""
+        """Return the mass matrix of all bodies in a state, shape (velocities, velocities), as an array if it is
+        small, else sparse. The instant ``at`` caches it.
+        """
         size = int(self.layout.velocity[-1])
         if not is_small(size):
             return self.mass(state)
@@ -280,17 +300,18 @@ class System:
         return at.once(self, "mass", lambda: block_diagonal(blocks, size))
 
     def coordinate_functions(self, coordinate: Coordinate) -> FunctionSet:
-        """The functions of one coordinate."""
+        """Return the functions of vectors that define one coordinate."""
         return self.functions(coordinate.functions())
 
     @cached_property
     def body_length(self) -> float:
-        """Size of the largest body [m]; that of the mechanism where all bodies are points."""
+        """Size of the largest body [m], or of the mechanism if all bodies are points."""
         return max((placed.data.size for placed in self.bodies), default=0.0) or self.largest_length
 
     @cached_property
     def largest_length(self) -> float:
-        """Largest body size or extent of bodies and ports [m], the same anywhere in the world.
+        """Characteristic length of the mechanism [m], the larger of the largest body size and the extent of bodies
+        and ports. It does not depend on where the mechanism stands in the world.
 
         Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
         """
@@ -301,12 +322,12 @@ class System:
 
     @cached_property
     def round_off(self) -> float:
-        """Round-off of the difference of two positions as far from the origin as this mechanism [m]."""
+        """Round-off of the difference of two positions that are as far from the origin as this mechanism [m]."""
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
 
     @cached_property
     def undeformed_masses(self) -> tuple[Array, ...]:
-        """Mass matrices of undeformed floating bodies, shared by bodies that share their data."""
+        """Mass matrix of each floating body in its undeformed shape; bodies with the same data share one array."""
         known: dict[int, Array] = {}
         for data in self.frames:
             if id(data) not in known:
@@ -316,35 +337,41 @@ class System:
 
     @cached_property
     def _places(self) -> Array:
-        """World points of bodies and of ports of joints at t = 0, shape (places, 3) [m]."""
+        """Positions of the bodies and of the ports of joints at t = 0 in world axes, shape (points, 3) [m]."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
         places = [placed.place for placed in self.bodies] + [port.initial_position() for port in ports]
         return np.array(places).reshape(-1, 3)
 
     @cached_property
     def reach(self) -> float:
-        """A length that stands for the mechanism: its extent and distance from the origin [m]."""
+        """Largest distance of a body from the world origin plus the body's size [m], a length scale of the
+        mechanism; 1 if it is zero.
+        """
         reach = [float(np.linalg.norm(placed.place)) + placed.data.size for placed in self.bodies]
         return max(reach, default=0.0) or 1.0
 
     @cached_property
     def gap_lengths(self) -> Array:
-        """Reference lengths of the rows of g: the size of the largest body [m], 1 for cosines; shape (rows,)."""
+        """Reference value of each constraint function, shape (rows,): the size of the largest body [m], or 1 for
+        functions of angles.
+        """
         return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
 
     def relative_gaps(self, gaps: Array) -> Array:
-        """Gaps |g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
+        """Return the absolute values of constraint gaps, less the round-off of positions, relative to
+        ``gap_lengths``, shape (rows,).
+        """
         return np.asarray(np.maximum(np.abs(gaps) - self._gap_round_off, 0.0) / self.gap_lengths)
 
     @cached_property
     def _gap_round_off(self) -> Array:
-        """Round-off of g of each row, shape (rows,)."""
+        """Round-off of each constraint function, shape (rows,)."""
         return np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
 
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """System with the constraints that are active in a part of a run.
+    """System with only those constraints that are active during some part of a run.
 
     Attributes:
         system: with these.
@@ -360,7 +387,7 @@ class Phase:
 
 
 def system_of(mechanism: Mechanism) -> System:
-    """Arrays of numbers of a mechanism as it is now.
+    """Convert a mechanism, as it is now, to arrays of numbers.
 
     Raises:
         ModelError: joints or elements that its dimension or their ports do not allow.
@@ -394,7 +421,9 @@ def system_of(mechanism: Mechanism) -> System:
 
 
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
-    """Frames of joints and force elements that are not fixed, by first appearance."""
+    """Return the moving frames of the ground that joints, force elements and relations use, in the order of first
+    appearance.
+    """
     parts = (*mechanism.joints, *mechanism.applied_elements, *mechanism.relations)
     ports = (port for part in parts for port in ports_of(part))
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
@@ -402,7 +431,7 @@ def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
 
 
 def need_bodies(system: System) -> None:
-    """Refuse a model without bodies.
+    """Check that a model has at least one body, and raise an error otherwise.
 
     Raises:
         ModelError: always then.
@@ -427,7 +456,8 @@ class KeptSystem:
         self._system: System | None = None
 
     def of(self, mechanism: Mechanism) -> System:
-        """The numbers of the mechanism as it is now.
+        """Return the system of the mechanism as it is now, from the cache if the mechanism has the same parts as
+        before.
 
         Raises:
             ModelError: as ``system_of``.
@@ -440,12 +470,14 @@ class KeptSystem:
 
 
 def _places(system: System) -> tuple[bytes, ...]:
-    """Positions of moving frames at t = 0, as bytes."""
+    """Return the positions of all moving frames at t = 0 as bytes, for comparison."""
     return tuple(frame.initial_position().tobytes() for frame in system.moving_frames)
 
 
 def _parts(mechanism: Mechanism) -> tuple[object, ...]:
-    """Parts of a mechanism from which its system is computed."""
+    """Return the bodies, constraints, loads, elements, locks and events from which the system of a mechanism is
+    computed, for comparison.
+    """
     bodies = mechanism.bodies
     data = [placed.data for placed in bodies]
     switches = [switch.constraint for switch in mechanism.switches]

@@ -31,7 +31,8 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @dataclass(frozen=True, eq=False)
 class CarriedVector:
-    """World vector as numbers: carrier, undeformed value and shape functions.
+    """World vector (point or direction) as numbers: the floating body or node that carries it, its undeformed value
+    and its shape functions.
 
     Attributes:
         carrier: that moves it, or GIVEN or MOVING.
@@ -50,13 +51,13 @@ class CarriedVector:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Key that is equal for vectors that are always equal."""
+        """Hashable key that is equal for vectors that have the same value at all times."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
 
 
 @dataclass(frozen=True, eq=False)
 class VectorResolver:
-    """Resolver of vectors into numbers.
+    """Converter of symbolic world vectors to numbers: body or node, undeformed value and shape functions.
 
     Attributes:
         layout: of the carriers.
@@ -71,7 +72,9 @@ class VectorResolver:
     centres: Sequence[Array]
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
-        """Weights and vectors whose sum a vector is: between two nodes of a string these, else itself."""
+        """Return weights and numerical vectors whose weighted sum is the given vector. A point between two nodes of
+        a string gives its nodes, any other vector gives itself.
+        """
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port
@@ -86,7 +89,9 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Vector of this system as numbers, if it is no mean of nodes."""
+        """Convert a symbolic world vector to numbers. Points between nodes of a string are not allowed here; see
+        ``parts``.
+        """
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), moving_frame(vector)
@@ -110,7 +115,8 @@ class VectorResolver:
 
 @dataclass(frozen=True, eq=False)
 class Motions:
-    """Components of nu that rotate and deform bodies, for each vector on a floating body those that move it.
+    """Velocity components that rotate and deform bodies, listed for each vector that is attached to a floating
+    body.
 
     Attributes:
         owner: number of the vector among those on floating bodies, shape (motions,).
@@ -132,7 +138,7 @@ class Motions:
 
 @dataclass(frozen=True, eq=False)
 class VectorSet:
-    """k vectors, evaluated together.
+    """Set of k world vectors that are evaluated together, with their rates and derivatives.
 
     Attributes:
         vectors: their numbers.
@@ -144,21 +150,23 @@ class VectorSet:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Carrier of each vector, or GIVEN or MOVING, shape (k,)."""
+        """Index of the floating body or node that carries each vector, shape (k,). The negative constants GIVEN and
+        MOVING mark vectors of the ground.
+        """
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property
     def base(self) -> Array:
-        """Constant parts of the vectors, shape (k, 3)."""
+        """Value of each vector without deformation, in the axes of what carries it, shape (k, 3)."""
         return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
 
     @cached_property
     def is_point(self) -> Array:
-        """1 for points, 0 for directions, shape (k,)."""
+        """1 for each vector that is a point and 0 for each direction, shape (k,)."""
         return np.array([float(vector.is_point) for vector in self.vectors])
 
     def places(self, at: Instants) -> Array:
-        """The vectors in world axes, shape (T, k, 3)."""
+        """Return the values of all vectors in world axes (positions of points), shape (instants, k, 3)."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[0])
         return at.once(self, "places", lambda: self._places(at))
@@ -176,7 +184,9 @@ class VectorSet:
         return x
 
     def local(self, at: Instants) -> Array:
-        """Vectors ``rho = x0 + P eta`` on floating bodies, body axes, shape (T, on frames, 3)."""
+        """Return the vectors on floating bodies with their deformation in body axes, shape (instants, vectors, 3).
+        Points count from the centre of mass.
+        """
         return at.once(self, "local", lambda: self._local(at))
 
     def _local(self, at: Instants) -> Array:
@@ -185,7 +195,9 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Time derivatives of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
+        """Return the time derivatives of all vectors in world axes, shape (instants, k, 3), for given velocities,
+        shape (instants, velocities).
+        """
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -196,7 +208,9 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Generalized forces of forces on the vectors (T, k, 3), dual to ``rates``, shape (T, velocities)."""
+        """Return the generalized forces, shape (instants, velocities), of given world forces on the vectors, shape
+        (instants, k, 3). It is the transpose of ``rates``.
+        """
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -210,7 +224,9 @@ class VectorSet:
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
-        """The part of d/dt that no velocity of a body changes, shape (T, k, 3)."""
+        """Return the part of the time derivatives of all vectors that comes from moving frames of the ground, shape
+        (instants, k, 3).
+        """
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
@@ -222,7 +238,9 @@ class VectorSet:
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """Second time derivatives of the vectors for dnu/dt = 0, shape (T, k, 3)."""
+        """Return the second time derivatives of all vectors in world axes for constant velocities, shape (instants,
+        k, 3).
+        """
         given = at.given
         assert isinstance(given, GivenFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
@@ -238,7 +256,9 @@ class VectorSet:
         return result
 
     def jacobian(self, at: Instants) -> Matrix:
-        """Jacobian dx/dnu of all vectors at one instant, shape (3 * k, velocities); an array where it is small."""
+        """Return the Jacobian of all vectors with respect to the velocities at one instant, shape (3 * k,
+        velocities); an array if it is small, else sparse.
+        """
         assert at.count == 1, "one instant at a time"
         motions = self._motions
         moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
@@ -246,8 +266,8 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Derivative of the generalized forces J^T f of constant world forces (k, 3) by rotation of bodies, at one
-        instant.
+        """Return the derivative of generalized forces with respect to the pose, shape (velocities, velocities),
+        while world forces on the vectors, shape (k, 3), are constant. It comes from the change of moment arms.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
@@ -262,14 +282,14 @@ class VectorSet:
 
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
-        """Rows and columns of the contributions of V to the Jacobian."""
+        """Rows and columns of the entries of the Jacobian that are due to translational velocities."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
 
     @cached_property
     def _pattern(self) -> Pattern:
-        """Sparsity pattern of the Jacobian."""
+        """Sparsity pattern of the Jacobian of all vectors with respect to the velocities."""
         (rows, columns), motions = self._linear, self._motions
         places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
@@ -311,12 +331,12 @@ class VectorSet:
 
     @cached_property
     def _points(self) -> IntArray:
-        """Indices of the vectors that are points of carriers."""
+        """Indices of the vectors that are points carried by a body or node."""
         return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
 
     @cached_property
     def _undeformed(self) -> Array:
-        """x0 of the vectors on floating bodies, shape (1, on frames, 3)."""
+        """Undeformed values of the vectors on floating bodies, in body axes, shape (1, vectors, 3)."""
         return self.base[self._on_frames][None]
 
     @cached_property
@@ -329,7 +349,9 @@ class VectorSet:
 
     @cached_property
     def _shapes(self) -> WeightedSums:
-        """d(rho of all vectors on floating bodies)/d eta: sums (3 on frames) over all eta."""
+        """Sums that compute the elastic part of all vectors on floating bodies, in body axes, from all elastic
+        coordinates.
+        """
         entries: list[tuple[float, int, int]] = []
         for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
             shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])
@@ -349,14 +371,18 @@ class VectorSet:
 
 
 def _touching(spins: int, motions: int) -> IntArray:
-    """Pairs of motions, the first ones of which are turns, that are not both linear in eta, shape (pairs, 2)."""
+    """Return the index pairs of motions of a body (first ``spins`` rotations, then elastic ones) that are not both
+    elastic, shape (pairs, 2).
+    """
     touching = np.ones((motions, motions), dtype=bool)
     touching[spins:, spins:] = False
     return np.argwhere(touching)
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
-    """V of all carriers, (T, c, 3), and w of all frames, (T, f, 3), from flat velocities (T, velocities)."""
+    """Split flat velocities, shape (instants, velocities), into translational and angular ones. Their shapes are
+    (instants, c, 3) for all c carriers and (instants, f, 3) for all f frames.
+    """
     linear = np.zeros((len(velocity), len(layout.linear), 3))
     linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
     spin = np.zeros((len(velocity), layout.frames, 3))

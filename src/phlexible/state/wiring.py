@@ -20,7 +20,8 @@ KEPT, LARGEST = 32, 2000
 
 @dataclass(frozen=True)
 class Wiring:
-    """Index structure that relates vectors to functions.
+    """Index structure that relates world vectors, difference vectors and scalar functions, without numerical
+    values.
 
     Attributes:
         chords: weights and vectors of each.
@@ -38,12 +39,12 @@ class Wiring:
 
     @property
     def count(self) -> int:
-        """Number M of functions."""
+        """Number of scalar functions."""
         return len(self.functions)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Function and vector of every gradient, each of shape (parts,)."""
+        """Index of the function and index of the vector of every gradient, two arrays of shape (parts,)."""
         table = np.array(list(self._part_numbers), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
@@ -58,43 +59,47 @@ class Wiring:
 
     @cached_property
     def _terms(self) -> IntArray:
-        """Function and both chords of each term, shape (terms, 3)."""
+        """Index of the function and of both difference vectors of each term, shape (terms, 3)."""
         found = [(m, a, b) for m, terms in enumerate(self.functions) for a, b in terms]
         return np.array(found, dtype=np.int64).reshape(-1, 3)
 
     @cached_property
     def first(self) -> IntArray:
-        """First chord of each term."""
+        """Index of the first difference vector of each term, shape (terms,)."""
         return self._terms[:, 1].copy()
 
     @cached_property
     def second(self) -> IntArray:
-        """Second chord of each term."""
+        """Index of the second difference vector of each term, shape (terms,)."""
         return self._terms[:, 2].copy()
 
     @cached_property
     def term_owner(self) -> IntArray:
-        """Function of each term."""
+        """Index of the function that each term belongs to, shape (terms,)."""
         return self._terms[:, 0].copy()
 
     @cached_property
     def owner(self) -> WeightedSums:
-        """Sums of terms to functions."""
+        """Operator that adds up the terms of each function."""
         return plain_sums(self.term_owner, self.count)
 
     @cached_property
     def part_owner(self) -> WeightedSums:
-        """Sums of parts to functions."""
+        """Operator that adds up the values of all parts (pairs of function and vector) that belong to one
+        function.
+        """
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
-        """Sums of parts to vectors."""
+        """Operator that adds up the values of all parts (pairs of function and vector) that belong to one
+        vector.
+        """
         return plain_sums(self.parts[1], len(self.carriers))
 
     @cached_property
     def chord_matrix(self) -> Matrix:
-        """Weights of vectors in difference vectors, shape (chords, vectors)."""
+        """Weights of the world vectors in each difference vector, shape (difference vectors, vectors)."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
         weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
         shape = len(self.chords), len(self.carriers)
@@ -102,13 +107,13 @@ class Wiring:
 
     @cached_property
     def pairs(self) -> Pattern:
-        """Sparsity pattern of the pairs of difference vectors of each term."""
+        """Sparsity pattern of the pairs of difference vectors that occur in the terms."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Sums of the partners of difference vectors (T, 2 * terms, 3), second then first, that give the
-        gradients.
+        """Operator that computes the gradients of the functions from the other difference vector of each term,
+        stacked as (second, first).
         """
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
@@ -119,14 +124,16 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Sums of weights of each difference vector, applied to its first vector."""
+        """Operator that multiplies the first world vector of each difference vector by the sum of the difference
+        vector's weights.
+        """
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
-        """Differences of the other vectors to the first of each difference vector, with weights; exactly
-        cancelling.
+        """Operator that adds up, for each difference vector, the weighted differences of its other world vectors to
+        its first one. Equal vectors cancel exactly.
         """
         entries = []
         for y, parts in enumerate(self.chords):
@@ -136,32 +143,33 @@ class Wiring:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Carrier of each vector, shape (vectors,)."""
+        """Index of the floating body or node that carries each vector, shape (vectors,)."""
         return np.array(self.carriers, dtype=np.int64)
 
     @cached_property
     def carried(self) -> IntArray:
-        """Parts whose vector a carrier moves."""
+        """Indices of the parts (pairs of function and vector) whose vector a body or node carries."""
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
-        """Indices of the carried parts that floating bodies move."""
+        """Indices, among the carried parts, of those whose vector a floating body carries."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
     def framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """Vectors of the parts on floating bodies, and these bodies."""
+        """Index of the vector and of the floating body for each part on a floating body, two arrays."""
         vectors = self.parts[1][self.carried[self.framed]]
         return vectors, self.carrier[vectors]
 
     @cached_property
     def _scatters(self) -> "dict[tuple[object, ...], Scatter]":
-        """Cache of the last structure of G."""
+        """Cache of the last structure of the constraint matrix."""
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Positions of the entries of G and the sums that give them, of 9 sources for each carried part.
+        """Return the positions of the nonzero entries of the constraint matrix and the weighted sums that compute
+        them. The sums have nine source values for each carried part.
 
         Args:
             set_of: the vectors with their numbers.
@@ -189,7 +197,8 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Place of the coefficient, source, row and column of everything that adds up to G.
+        """List all terms that add up to the constraint matrix as four index arrays: coefficient, source value, row
+        and column.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -221,7 +230,7 @@ class Wiring:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Structure of the entries of G.
+    """Structure of the nonzero entries of the constraint matrix, independent of numerical values.
 
     Attributes:
         rows, columns: of each entry, shape (entries,).
@@ -241,7 +250,8 @@ def _remembered(*made_of: object) -> Wiring:
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
-    """Index structure of functions, shared while it is cached.
+    """Return the index structure of functions of vectors, from the cache if functions with the same structure were
+    built before.
 
     Args:
         chords, functions: as of a ``Wiring``.
@@ -254,7 +264,7 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
 
 
 def total_weight(parts: Iterable[tuple[float, int]]) -> float:
-    """Sum of the weights of a chord, exactly zero where it is round-off."""
+    """Return the sum of the weights of a difference vector, as exactly zero if it is within round-off of zero."""
     weights = [weight for weight, _ in parts]
     total = sum(weights)
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
