@@ -27,7 +27,8 @@ from phlexible.state.small_motions import centred_motions, world_motions
 
 
 def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
-    """One body without its joints: states (q, v), ports for the rows of its joints, then for the inputs.
+    """Return the port-Hamiltonian model of one body without its joints. It has states (q, v), and ports for the
+    constraints of its joints and for the inputs.
 
     Raises:
         ModelError: a body of another model, or springs and dampers between bodies.
@@ -37,7 +38,8 @@ def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
 
 
 def composed_model(linear: Linearization) -> LinearPHDAE:
-    """All bodies, connected one joint after the other; equal to the displacement form of ``linearize``.
+    """Connect the models of all bodies, one joint after the other. The result equals the displacement form of
+    ``linearize``.
 
     Raises:
         ModelError: springs and dampers between bodies.
@@ -60,7 +62,9 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _joined(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) -> LinearPHDAE:
-    """The models of one row of a joint as one; the multiplier is its last state."""
+    """Connect the one or two models that a constraint acts on, through their ports; the multiplier is the last
+    state of the result.
+    """
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))
@@ -68,13 +72,13 @@ def _joined(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) ->
 
 
 def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
-    """Model of the ground: no states, one port whose output is zero."""
+    """Return a model of the ground: no states, and one port whose output is zero."""
     nothing = sparse.csr_array((0, 0))
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
 
 def _side_by_side(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
-    """Parts that no joint connects, as one model."""
+    """Combine the models that no joint connects into one model."""
     different = list({id(model): model for model in models.values()}.values())
     whole = different[0]
     for model in different[1:]:
@@ -83,12 +87,14 @@ def _side_by_side(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
 
 
 def _port_name(body: PlacedBody, joint: int, row: int) -> str:
-    """Name of the port of one row of a joint on a body."""
+    """Return the name of the port that a body has for one constraint of a joint."""
     return f"{body.name}, joint {joint} row {row}"
 
 
 class _Parts:
-    """The bodies of a linearization, their ports, and how the whole is put in order."""
+    """Bodies of a linearized mechanism as separate models, with their ports and the order of states in the
+    whole.
+    """
 
     def __init__(self, linear: Linearization) -> None:
         if linear.point.kind is not OperatingKind.UNLOADED:
@@ -105,7 +111,7 @@ class _Parts:
 
     @staticmethod
     def _refuse_coupled(linear: Linearization) -> None:
-        """Forces between bodies are parts of none."""
+        """Refuse springs and dampers that act between two bodies, as they belong to no single body."""
         places = np.diff(linear.system.layout.velocity)
         owner = np.repeat(np.arange(len(places)), places)
         mechanics = linear.mechanics
@@ -121,11 +127,11 @@ class _Parts:
                 )
 
     def bodies_of(self, joint: Joint) -> list[PlacedBody]:
-        """Bodies of the two ports of a joint, without the ground."""
+        """Return the bodies that a joint connects, without the ground."""
         return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
 
     def model(self, body: PlacedBody) -> LinearPHDAE:
-        """A body with all its ports."""
+        """Return the port-Hamiltonian model of one body, with ports for all constraints and inputs on it."""
         linear = self._linear
         index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
         if index is None:
@@ -157,7 +163,9 @@ class _Parts:
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateBlock]) -> LinearPHDAE:
-        """States and inputs in the order of ``linearize``; inputs on two bodies are summed."""
+        """Reorder states and inputs of the connected model as in ``linearize``, and add up inputs that act on two
+        bodies.
+        """
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]
@@ -182,7 +190,9 @@ class _Parts:
         )
 
     def _gradient(self, row: Row, body: int) -> Array:
-        """dg/dt of a row by the rates of the small motions of one body."""
+        """Return the derivative of a constraint with respect to the small motions of one body, shape (velocities of
+        the body,).
+        """
         system, state = self._linear.system, self._linear.point.state
         motion = world_motions(system, state) @ centred_motions(system, state)
         matrix = system.functions([row]).matrix(system.at(state)) @ motion
@@ -190,5 +200,5 @@ class _Parts:
 
 
 def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Row, ...]]]:
-    """The joints in order, each with its rows."""
+    """Return all joints of a linearized mechanism in order, each with its constraint rows."""
     return [(joint, joint.rows(linear.system.dimension)) for joint in linear.system.mechanism.joints]

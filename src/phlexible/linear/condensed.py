@@ -32,7 +32,8 @@ ROUND_OFF = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class CondensedModel:
-    """A linear model as motions.
+    """Linear model of velocities and stresses rewritten as a second-order model of motions, with stresses
+    eliminated.
 
     Attributes:
         model: the whole.
@@ -55,23 +56,23 @@ class CondensedModel:
 
     @cached_property
     def energies(self) -> sparse.csr_array:
-        """Energy matrix of the stresses, E_s^T Q_s."""
+        """Energy matrix of the stresses, E_s^T Q_s, shape (stresses, stresses)."""
         return _part(self.model.energy_matrix, self.stresses, self.stresses)
 
     @cached_property
     def stress_count(self) -> int:
-        """Number of independent stresses with energy."""
+        """Number of independent stresses that store energy."""
         return sum(_rank(dense) for _, dense in _blocks(self.energies))
 
     @cached_property
     def forces(self) -> sparse.csr_array:
-        """Forces of unit inputs on motions: F, and L^T Q_s E_s^-1 S of inputs that strain; shape (n, inputs)."""
+        """Forces on the motions of unit inputs, also of inputs that strain the model, shape (n, inputs)."""
         B = self.model.port_map
         return sparse.csr_array(B[self.velocities] - self.forces_of_stresses @ (self.strained @ B[self.stresses]))
 
     @cached_property
     def forces_of_stresses(self) -> sparse.csr_array:
-        """Forces of stresses on motions, -L^T Q_s, shape (n, stresses)."""
+        """Matrix of the forces on the motions that unit stresses exert, -L^T Q_s, shape (n, stresses)."""
         s = self.stresses
         return sparse.csr_array(
             _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
@@ -79,7 +80,9 @@ class CondensedModel:
 
     @cached_property
     def seen(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """C_v of the rates and C_s of the motions, ``y = C_v dx/dt + C_s x``, each of shape (outputs, n)."""
+        """Output matrices C_v of the rates and C_s of the motions, ``y = C_v dx/dt + C_s x``, each of shape
+        (outputs, n).
+        """
         C = self.model.output_matrix
         return (
             sparse.csr_array(C[:, self.velocities] @ self.to_velocities),
@@ -88,14 +91,16 @@ class CondensedModel:
 
     @property
     def is_direct(self) -> bool:
-        """Whether inputs are forces on velocities only and outputs see no multipliers."""
+        """Whether inputs are forces on velocities only, and outputs do not read multipliers of constraints."""
         model, others = self.model, np.setdiff1d(np.arange(self.model.order), self.velocities)
         tied = np.setdiff1d(others, self.stresses)
         return not model.port_map[others].nnz and not model.output_matrix[:, tied].nnz
 
     @cached_property
     def tied_motions(self) -> Array:
-        """Static motions of ties that inputs prescribe and outputs see, those that strain least; shape (n, k)."""
+        """Static motions with least strain energy in which one constraint moves by one unit, shape (n, k). They
+        belong to constraints that inputs prescribe or outputs read.
+        """
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
@@ -104,7 +109,8 @@ class CondensedModel:
         return static_motions(self.mechanics, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Forces on motions that inputs cause and rows that outputs see, sparse, shapes (n, k) and (k, n).
+        """Return the forces on motions that inputs cause, shape (n, k), and the rows of motions that outputs read,
+        shape (k, n), both sparse.
 
         Args:
             with_tied: also of ties that inputs prescribe and outputs see: the inertia of ``tied_motions``.
@@ -117,20 +123,26 @@ class CondensedModel:
         return forces, rows
 
     def of_velocities(self, motions: NDArray[Any]) -> NDArray[Any]:
-        """States with these velocities and no stress, shape (order of the model, columns)."""
+        """Return states of the model whose velocities are the given motions, shape (n, columns), and whose stresses
+        are zero, shape (order, columns).
+        """
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.velocities] = self.to_velocities @ motions
         return states
 
     def of_strains(self, motions: NDArray[Any]) -> NDArray[Any]:
-        """States with the stresses of these displacements and no velocity, of the same shape."""
+        """Return states of the model whose stresses are those of the given displacements, shape (n, columns), and
+        whose velocities are zero, shape (order, columns).
+        """
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.stresses] = self.to_stresses @ motions
         return states
 
 
 def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
-    """Motions with G x = values (rows, k) that strain least, shape (n, k)."""
+    """Return the motions x with least strain energy that satisfy G x = values for the constraint matrix G, shape
+    (n, k). The values have shape (rows, k).
+    """
     scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
     modes = lowest_symmetric_modes(mechanics, 1)
     shift = 0.0
@@ -145,7 +157,8 @@ def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
 
 
 def condensed(model: ObservedPHDAE) -> CondensedModel | None:
-    """The model as motions; None: it has another form, or more than 4000 stresses are coupled with each other.
+    """Rewrite a linear model of velocities and stresses as a second-order model of motions. None: it has another
+    form, or more than 4000 stresses are coupled with each other.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints.
@@ -191,14 +204,16 @@ def _part(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> sparse
 
 
 def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> bool:
-    """Whether these entries are round-off of others in their rows."""
+    """Return whether a block of a sparse matrix is zero up to round-off of the other entries in its rows."""
     whole = abs(matrix[rows])
     found = sparse.coo_array(whole[:, columns])
     return not found.nnz or bool((found.data <= ROUND_OFF * whole.max(axis=1).toarray().ravel()[found.row]).all())
 
 
 def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
-    """Coupled states and their dense blocks, those of one size k together: shapes (count, k) and (count, k, k)."""
+    """Yield the coupled states of a block-diagonal matrix with their dense blocks. Blocks of one size k come
+    together, shapes (blocks, k) and (blocks, k, k).
+    """
     count, label = connected_components(matrix, directed=False)
     size = np.bincount(label, minlength=count)
     order = np.argsort(label, kind="stable")
@@ -218,7 +233,9 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
 
 
 def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
-    """Inverse of a block-diagonal matrix, block by block; None where a block is singular or too large."""
+    """Return the inverse of a sparse block-diagonal matrix, block by block; None if a block is singular or too
+    large.
+    """
     if not matrix.shape[0]:
         return matrix
     _, label = connected_components(matrix, directed=False)
@@ -245,7 +262,7 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Rank of all symmetric positive semi-definite blocks (count, k, k) together."""
+    """Return the sum of the ranks of symmetric positive semi-definite blocks, shape (blocks, k, k)."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

@@ -23,12 +23,12 @@ from phlexible.port_hamiltonian.model import StateBlock
 
 
 def algebraic_states(model: ObservedPHDAE) -> IntArray:
-    """Indices of the states whose rows of E are zero."""
+    """Return the indices of the states without dynamics, whose rows of the matrix E are zero."""
     return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
 
 
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
-    """The states that move and the multipliers of constraints on them.
+    """Return the indices of the dynamic states and those of the multipliers of constraints.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.
@@ -57,7 +57,8 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
 
 
 def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
-    """The model without multipliers; itself where it has none.
+    """Eliminate the multipliers of constraints from a linear model and return it in free states. A model without
+    multipliers is returned unchanged.
 
     Displacements stay states even where a constraint holds their rate: they then keep their initial
     value, and the model has a zero eigenvalue for each.
@@ -94,20 +95,20 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def _listed(model: ObservedPHDAE, states: IntArray) -> str:
-    """The names of the first of them."""
+    """Return the names of the first five of the given states for messages."""
     names = [model.state_names[k] for k in states[:5]]
     return ", ".join(names) + (f" and {len(states) - 5} others" if len(states) > 5 else "")
 
 
 def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
-    """Rows divided by their largest entry."""
+    """Return a sparse matrix with each row divided by its largest entry."""
     rows = sparse.csr_array(matrix)
     size: Array = abs(rows).max(axis=1).toarray().ravel()
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
 
 
 def _named(model: ObservedPHDAE, kept: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
-    """The free states under their own names."""
+    """Return the names and units of the states that the constraints leave free."""
     own = single_states(model)
     return tuple(own[k] for k in kept[space.free])
 
@@ -119,7 +120,8 @@ CONJUGATE_UNITS = {"m/s": "kg m/s", "rad/s": "kg m^2/s", "N": "m", "N m": "rad",
 
 
 def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
-    """The model in free coordinates, with a regular E: states (q, v), Q = diag(K, I), or (v, stress), Q = I.
+    """Return the model in free coordinates without multipliers, with a regular E: states (q, v), Q = diag(K, I), or
+    states (v, stress), Q = I.
 
     The free coordinates are some of the model's own, whose names they keep; the others follow from them.
 
@@ -159,7 +161,8 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
-    """``dx/dt = (J - R) Q x + B u`` with E = I: states E x of a model without constraints, Q E^-1 in place of Q.
+    """Return a model without constraints in the form ``dx/dt = (J - R) Q x + B u`` with E = I. Its states are E x
+    of the given model.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 
@@ -191,12 +194,12 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def single_states(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
-    """A block of size 1 for each entry of the state."""
+    """Return the states of a model as blocks of size 1, one for each entry."""
     units = [block.unit for block in model.states for _ in range(block.size)]
     return tuple(StateBlock(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
 
 
 def _conjugate(block: StateBlock) -> StateBlock:
-    """The momentum of a velocity, the strain of a stress."""
+    """Return name and unit of the conjugate of a state: the momentum of a velocity, the strain of a stress."""
     word = "momentum" if block.unit.endswith("/s") else "strain"
     return StateBlock(f"{word} of {block.name}", CONJUGATE_UNITS.get(block.unit, ""), 1)

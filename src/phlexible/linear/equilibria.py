@@ -47,7 +47,7 @@ ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 
 
 class OperatingKind(StrEnum):
-    """Kind of operating point.
+    """Kind of operating point about which a mechanism is linearized.
 
     GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the
         same pose
@@ -63,7 +63,7 @@ class OperatingKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """State and joint forces of an operating point.
+    """Operating point of a linear model: state, joint forces, and friction that sticks there.
 
     Attributes:
         kind: what balances what.
@@ -79,45 +79,47 @@ class OperatingPoint:
 
     @property
     def equations(self) -> RestEquations:
-        """Equations of steps between poses at rest."""
+        """Equations of steps between poses at rest, from which contacts and friction are evaluated."""
         return self.friction.equations
 
     @cached_property
     def bristles(self) -> BentBristles:
-        """Bristles in the operating point."""
+        """Deflections, limits and forces of all friction springs (bristles) at the operating point."""
         return self.friction.at(self.state, self.multipliers)
 
     @cached_property
     def sticks(self) -> BoolArray:
-        """Mask of the bristles that stick in small motions, shape (bristles,)."""
+        """Mask of the friction springs that stick in small motions about the operating point, shape (bristles,)."""
         sticks = self.friction.sticks(self.bristles, self.is_balanced)
         return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
 
     @cached_property
     def pair_tangents(self) -> Tangents:
-        """Stiffness and damping of contacts among many."""
+        """Stiffness and damping matrices of contact groups at the operating point."""
         return PairsAtRest(self.equations).tangents(self.state, self.is_balanced)
 
     @cached_property
     def bristle_tangents(self) -> Tangents:
-        """Stiffness and damping of friction that sticks."""
+        """Stiffness and damping matrices of friction that sticks at the operating point."""
         if not self.friction.count:
             return Tangents.nothing(len(self.state.velocity))
         return self.friction.tangents(self.bristles, self.sticks, self.is_balanced)
 
     @property
     def is_balanced(self) -> bool:
-        """Whether gravity, loads and joints balance there at rest."""
+        """Whether gravity, loads and joint forces balance at the operating point at rest."""
         return self.kind in (OperatingKind.GIVEN, OperatingKind.STATIC)
 
     @property
     def held_rows(self) -> list[tuple[int, float, Array]]:
-        """Index of the force, stiffness k, and rows of the motions that bend it, for each bristle that sticks."""
+        """Index of the force, stiffness k, and derivative of the deflection with respect to the pose, for each
+        friction spring that sticks.
+        """
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
     def slipped(self) -> tuple[str, ...]:
-        """Names of the elements whose friction holds no more than it does."""
+        """Names of the elements whose friction is at its limit at the operating point."""
         lets_go = self.bristles.slips | ((self.kind is not OperatingKind.STATIC) & self.friction.has_slipped)
         known = np.flatnonzero(lets_go & (self.bristles.limits > 0))
         pairs = PairsAtRest(self.equations).slipped(self.state)
@@ -125,7 +127,8 @@ class OperatingPoint:
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
-    """The point, with closed joints; from ``state`` where one is given, else from the initial pose.
+    """Determine the operating point of the given kind, with closed joints, starting from ``state`` or else from the
+    initial pose.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -152,7 +155,8 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
-    """The pose itself, with the multipliers of the joints there; UNLOADED also where no force acts.
+    """Return the pose ``resting`` itself as an operating point, with the joint forces there. Where no force acts it
+    is of kind UNLOADED.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -186,14 +190,18 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 
 def _stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """Derivative of what bodies and joints resist with less the loads."""
+    """Return the derivative of elastic forces minus applied and joint forces with respect to the pose, shape
+    (velocities, velocities).
+    """
     bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
     own = load_stiffness(system, state) + constraint_stiffness(system, state, multipliers)
     return sparse.csr_array(sparse_diagonal(bodies) - own)
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
-    """Sum of the absolute values of gravity, loads, element forces and elastic forces, shape (velocities,)."""
+    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces, shape
+    (velocities,), as a scale of their balance.
+    """
     total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
@@ -207,7 +215,8 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
 
 
 def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: Array, round_off: Array) -> None:
-    """Refuse forces ``rest`` that are not small against all forces ``gross`` on a body.
+    """Check that the unbalanced forces ``rest`` are small against all forces ``gross`` on each body, both of shape
+    (velocities,); raise an error otherwise.
 
     Raises:
         EquilibriumError: names the body where their share is largest, and their resultant.
@@ -243,8 +252,8 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
 
 
 def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Static equilibrium of a mechanism; where friction slips, its kinetic coefficient is used in the next
-    attempt.
+    """Find the static equilibrium of a mechanism near the pose ``resting``. Where friction slips, its kinetic
+    coefficient is used in the next attempt.
 
     Raises:
         EquilibriumError: none was found.
@@ -281,7 +290,9 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Largest rate of V, w and deta/dt as seen in the turning body."""
+    """Return the largest rate of change of velocity, spin and elastic rates as seen in the axes of the rotating
+    bodies [m/s2, rad/s2].
+    """
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity[None])
     for index in range(layout.frames):

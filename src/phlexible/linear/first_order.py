@@ -26,7 +26,8 @@ FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^([\d.]+))?$")
 
 
 class StateKind(IntEnum):
-    """Kind of a state in first-order form.
+    """Kind of a state of a first-order linear model: velocity (or momentum), stress (or displacement, or force), or
+    unknown.
 
     STRESS: also displacements and forces. VELOCITY: also momenta.
     """
@@ -37,7 +38,9 @@ class StateKind(IntEnum):
 
 
 def kind_of_unit(unit: str) -> StateKind:
-    """Kind of the states with a unit; UNKNOWN where it is empty, foreign, or scaled by roots of energy or mass."""
+    """Return whether states with this unit are velocities or stresses, from the parity of the power of seconds in
+    it. It is UNKNOWN for an empty or foreign unit, or roots of energy or mass.
+    """
     power = 0.0
     for place, part in enumerate(unit.split("/")):
         for factor in part.split():
@@ -54,7 +57,9 @@ def kind_of_unit(unit: str) -> StateKind:
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
-    """``StateKind`` of each state, shape (order,)."""
+    """Return the kind (velocity, stress or unknown) of each state of a linear model, shape (order,), from units,
+    ports and the structure of its matrices.
+    """
     kinds = _each(model.states, [kind_of_unit(block.unit) for block in model.states])
     if (kinds != StateKind.UNKNOWN).all():
         return kinds
@@ -73,7 +78,9 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
 
 
 def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
-    """States that inputs of a known unit act on."""
+    """Set the kind of states of unknown kind on which inputs of a known unit act, in the array ``kinds`` in
+    place.
+    """
     inputs = _each(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
@@ -81,12 +88,12 @@ def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
 
 
 def _each(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
-    """A value of each part, for each of its entries."""
+    """Repeat the value of each state block or port for each of its entries, shape (entries,)."""
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 
 
 def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Ones where the matrix or its transpose has entries, off the diagonal."""
+    """Return the symmetrized sparsity pattern of a matrix as ones, without the diagonal."""
     links = sparse.csr_array(abs(matrix) + abs(matrix).T)
     links = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
     links.eliminate_zeros()
@@ -109,12 +116,13 @@ DEPENDENT = 1e-10
 
 
 class IndefiniteEnergyError(ModelError):
-    """The energy of a model is not positive, so that there are no such coordinates."""
+    """Error for a model whose energy is not positive, so that it has no energy coordinates."""
 
 
 @dataclass(frozen=True, eq=False)
 class EnergyForm:
-    """n energy coordinates, velocities first, k multipliers that do not depend on each other; dense matrices.
+    """Linear model in coordinates y in which its energy is ``|y|^2 / 2``, as dense matrices, with independent
+    multipliers of constraints.
 
     Attributes:
         structure: J, shape (n, n), skew.
@@ -146,25 +154,29 @@ class EnergyForm:
 
     @property
     def free_ports(self) -> Array:
-        """Port matrix of da/dt for y = P a + N T u, with prescribed velocities acting by inertia, shape (n -
-        k, inputs).
+        """Input matrix of the free coordinates a, shape (n - k, inputs). Inputs that prescribe velocities act
+        through inertia.
         """
         rates = self.structure - self.dissipation
         return np.asarray(self.free.T @ (rates @ self.ties @ self.tie_ports + self.ports))
 
     @property
     def free_outputs(self) -> Array:
-        """C of a, shape (outputs, n - k)."""
+        """Output matrix of the free coordinates a, shape (outputs, n - k)."""
         return np.asarray(self.seen @ self.free)
 
     @property
     def seen(self) -> Array:
-        """C of outputs that see ``lambda = T du/dt - N^T (J - R) y - N^T B u``, too, shape (outputs, n)."""
+        """Output matrix of all energy coordinates, shape (outputs, n), including outputs that read multipliers of
+        constraints.
+        """
         return np.asarray(self.outputs - self.tie_outputs @ self.ties.T @ (self.structure - self.dissipation))
 
     @property
     def coupling(self) -> Array | None:
-        """L of the free motions ``dv/dt = -D v - L s + ..., ds/dt = L^T v``; None: the model has another form."""
+        """Matrix L that couples velocities with stresses in the free motions, ``dv/dt = -D v - L s + ..., ds/dt =
+        L^T v``; None if the model has another form.
+        """
         k = self.free_velocities
         if k is None:
             return None
@@ -176,14 +188,16 @@ class EnergyForm:
         return np.asarray(-J[:k, k:])
 
     def among_free(self, matrix: Array) -> Array:
-        """P^T matrix P of a matrix (n, n)."""
+        """Restrict a matrix of the energy coordinates, shape (n, n), to the coordinates that constraints leave
+        free, shape (n - k, n - k).
+        """
         if not self.ties.shape[1]:
             return matrix
         return np.asarray(self.free.T @ matrix @ self.free if matrix.any() else np.zeros((self.free.shape[1],) * 2))
 
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
-    """The form, by dense matrices.
+    """Convert a linear model to energy coordinates, in which its energy is ``|y|^2 / 2``, by dense matrices.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints, inputs that
@@ -227,7 +241,9 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Row sizes and LU of E."""
+    """Return the largest entries of the rows of E, and the LU factors of E with scaled rows; refuse a
+    singular E.
+    """
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
         raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
@@ -240,7 +256,7 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
 
 
 def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
-    """Solution of E^T x = right by LU factors."""
+    """Solve E^T x = right with the LU factors of ``_factors``."""
     size, lower_upper, pivots = factors
     if not len(size):
         return right
@@ -248,7 +264,9 @@ def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
 
 
 def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
-    """U and X with velocities first, and their number; None where velocities are not told from stresses."""
+    """Return the matrices to and from energy coordinates, with velocities first, and the number of velocities. It
+    is None if velocities cannot be separated from stresses.
+    """
     groups = [np.flatnonzero(kinds == kind) for kind in (StateKind.VELOCITY, StateKind.STRESS)]
     if (kinds == StateKind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
         return (*_energy_coordinates(energy), None)
@@ -259,7 +277,9 @@ def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, in
 
 
 def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
-    """U with W = U^T U and X with U X = I; rows of U for what has energy."""
+    """Factor an energy matrix W as U^T U and return U and a right inverse X with U X = I. States without energy
+    have no row in U.
+    """
     energy = (energy + energy.T) / 2
     diagonal = np.diag(energy)
     if (diagonal < 0).any():
@@ -283,7 +303,8 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """The constraints ``N^T y = -(rows of B) u`` with orthonormal N, and a basis of what they leave free.
+    """Orthonormalize the constraints ``ties``, shape (n, multipliers), and transform their ports and outputs.
+    Return them with a basis of the coordinates that they leave free.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -320,7 +341,9 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _seen(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Output matrix in the energy variables y."""
+    """Return the output matrix in energy coordinates, shape (outputs, n), and refuse outputs of displacements
+    without energy.
+    """
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)

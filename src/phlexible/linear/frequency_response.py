@@ -25,7 +25,7 @@ MOST = 1_000_000  # pairs of an input and an output
 
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
-    """``y = values[k] u`` for inputs ``u exp(i omega_k t)``.
+    """Frequency response of a linear model: ``y = values[k] u`` for harmonic inputs ``u exp(i omega_k t)``.
 
     Attributes:
         frequencies: omega, shape (k,) [rad/s].
@@ -46,17 +46,17 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """Absolute values of the response, in units of outputs over inputs."""
+        """Absolute values of the response, shape (k, outputs, inputs), in units of outputs over inputs."""
         return np.abs(self.values)
 
     @property
     def phase(self) -> Array:
-        """Unwrapped along the frequencies [rad]."""
+        """Phase angles of the response, unwrapped along the frequencies, shape (k, outputs, inputs) [rad]."""
         return np.unwrap(np.angle(self.values), axis=0)
 
 
 def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResponse:
-    """The response at frequencies omega >= 0, shape (k,) [rad/s].
+    """Compute the frequency response of a linear model at frequencies omega >= 0, shape (k,) [rad/s].
 
     Raises:
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
@@ -89,7 +89,7 @@ def _solver(model: ObservedPHDAE) -> "_SecondOrder | _FirstOrder | _Motions":
 
 
 def checked_frequencies(omegas: ArrayLike) -> Array:
-    """Checked frequencies as an array, shape (k,) [rad/s].
+    """Check that frequencies are finite and not negative, and return them as an array, shape (k,) [rad/s].
 
     Raises:
         ParameterError: frequencies that are negative or not finite.
@@ -101,7 +101,8 @@ def checked_frequencies(omegas: ArrayLike) -> Array:
 
 
 def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
-    """Motions x of all coordinates for unit inputs at a frequency [rad/s], shape (n, inputs).
+    """Return the complex amplitudes of all motions for unit harmonic inputs at a frequency [rad/s], shape (n,
+    inputs).
 
     Raises:
         PoleError: an undamped pole.
@@ -110,7 +111,8 @@ def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
 
 
 class _SecondOrder:
-    """``(K + i w (D + C) - w^2 M) x - G^T lambda = F``, real where there is neither D nor C.
+    """Frequency response of a second-order model, ``(K + i w (D + C) - w^2 M) x - G^T lambda = F``. It is solved in
+    real numbers where there is neither D nor C.
 
     K is complex where laws creep.
     """
@@ -154,7 +156,9 @@ class _SecondOrder:
         return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
-        """x.D x over x.K x + w^2 x.M x is twice the relative distance of w from an undamped pole."""
+        """Refuse a frequency at which the response x is that of an undamped pole, judged by its work relative to
+        its energy.
+        """
         if not np.isfinite(x).all():
             raise _pole(omega)
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))
@@ -171,7 +175,9 @@ class _SecondOrder:
 
 
 class _Motions:
-    """``y = (i w C_v + C_s) x`` of the motions of a model of velocities and stresses."""
+    """Frequency response of a model of velocities and stresses by its second-order form, ``y = (i w C_v +
+    C_s) x``.
+    """
 
     def __init__(self, motions: CondensedModel) -> None:
         self._motions = motions
@@ -185,7 +191,7 @@ class _Motions:
 
 
 class _FirstOrder:
-    """``(i w E - (J - R) Q) x = B``."""
+    """Frequency response of a first-order model, ``(i w E - (J - R) Q) x = B``."""
 
     def __init__(self, model: ObservedPHDAE) -> None:
         self._model = model

@@ -33,7 +33,8 @@ SHEAR = (1, 1, 1, 2, 2, 2)
 
 @dataclass(frozen=True, eq=False)
 class InnerStrains:
-    """The strains e of all branches with one relaxation time.
+    """Internal strains e of all viscoelastic (Maxwell) branches with one relaxation time, as states of a linear
+    model.
 
     Attributes:
         time: tau [s].
@@ -49,36 +50,40 @@ class InnerStrains:
 
     @property
     def size(self) -> int:
-        """Number of strains k."""
+        """Number of internal strains with this relaxation time."""
         return int(self.rows.shape[0])
 
     @property
     def quick(self) -> sparse.csr_array:
-        """Stiffness B^T S B in motions so fast that no dashpot moves, shape (n, n)."""
+        """Stiffness B^T S B of the branches in motions so fast that no dashpot moves, shape (n, n)."""
         return sparse.csr_array(self.rows.T @ (self.stiffness @ self.rows))
 
     def share(self, rate: complex) -> complex:
-        """Share of ``quick`` that remains where everything varies as exp(rate t)."""
+        """Return the fraction of the fast stiffness ``quick`` that acts if all motions vary as exp(rate t), where
+        the rate is complex [1/s].
+        """
         return rate * self.time / (1 + rate * self.time)
 
     def of(self, motions: Array, rates: Array) -> Array:
-        """e of columns of motions (n, m) that go as exp(rates t), shape (k, m)."""
+        """Return the internal strains, shape (strains, m), of m motions, the columns of shape (n, m), that vary as
+        exp(rates t).
+        """
         return np.asarray(self.share(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
 
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
-        """Inner strains in coordinates a with x = basis @ a."""
+        """Return the internal strains of a model in other coordinates a, where the motions are x = basis @ a."""
         return replace(self, rows=sparse.csr_array(self.rows @ basis))
 
     def among(self, motions: slice) -> "InnerStrains":
-        """Inner strains that some of the motions cause, with rows over these motions."""
+        """Return those internal strains that the motions of a slice cause, as functions of these motions alone."""
         own = self.rows[:, motions]
         kept = np.flatnonzero(np.diff(own.indptr))
         stiffness = self.stiffness[kept][:, kept]
         return InnerStrains(self.time, own[kept], stiffness, tuple(self.names[k] for k in kept))
 
     def reduced(self) -> "InnerStrains":
-        """Inner strains as many as motions strain independently, with unit stiffness and the same forces on
-        motions.
+        """Return an equivalent set of the fewest internal strains, which exert the same forces on motions, with
+        unit stiffness. There are as many as motions strain independently.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """
@@ -94,7 +99,8 @@ class InnerStrains:
 
 
 def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
-    """Inner strains of all laws that creep, the longest time last.
+    """Collect the internal strains of all viscoelastic laws of a system about a state, one object for each
+    relaxation time, ascending.
 
     Args:
         system: whose laws.
@@ -165,7 +171,7 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
 
 
 def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
-    """Springs, and strains of rods."""
+    """Yield the viscoelastic laws of springs and of rod strains, with what strains them."""
     places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
     if not places:
         return
@@ -181,7 +187,9 @@ def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iter
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """S, S B and S / tau of all groups, over so many motions."""
+    """Return the block matrices S, S B and S / tau of the internal strains of all relaxation times, for a model of
+    ``motions`` motions. B strains the branches, S is their stiffness, tau their relaxation time.
+    """
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none

@@ -28,7 +28,7 @@ MOST_INSTANTS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class InverseInput:
-    """A force or torque over time; zero outside of its window.
+    """Force or torque over time that moves an output along a path; zero outside of its window.
 
     Attributes:
         time: from ``-lead`` to ``duration + lead``, shape (N,) [s].
@@ -41,11 +41,15 @@ class InverseInput:
     lead: float
 
     def __call__(self, time: float) -> float:
-        """The input at a time at which the motion begins at 0, linear between instants [N or N m]."""
+        """Return the input at a time [s] counted from the beginning of the motion, linear between instants [N or N
+        m].
+        """
         return float(np.interp(time, self.time, self.force, left=0.0, right=0.0))
 
     def delayed(self, time: float) -> float:
-        """Input of a run that begins with the window, in which the motion begins at ``lead``."""
+        """Return the input at a time [s] of a run that begins with the window of the input, so that the motion
+        begins at ``lead``.
+        """
         return self(time - self.lead)
 
 
@@ -58,7 +62,7 @@ def inverse_input(
     *,
     accuracy: float = 0.0,
 ) -> InverseInput:
-    """The bounded input of a linear model for which its output follows a path from rest to rest.
+    """Compute the bounded input of a linear model for which its output follows a path from rest to rest.
 
     Args:
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that
@@ -128,7 +132,9 @@ def _check_model(model: object) -> None:
 
 
 def _accelerations(path: Callable[[float], float], time: Array, duration: float, step: float) -> Array:
-    """d2p/dt2 by differences of fourth order, at rest before and after, shape (N,)."""
+    """Return the second time derivative of a path at the given times, shape (N,), by differences of fourth order.
+    The path is at rest before and after.
+    """
     further = np.concatenate([time[:2] - 2 * step, time, time[-2:] + 2 * step])
     values = np.array(
         [
@@ -141,7 +147,7 @@ def _accelerations(path: Callable[[float], float], time: Array, duration: float,
 
 
 def _check_ends(force: Array, lead: float) -> None:
-    """Refuses an input that has not died out."""
+    """Check that an input has decayed to zero at both ends of its window; raise an error otherwise."""
     edge = max(1, int(EDGE * len(force)))
     greatest = np.abs(force).max()
     left = max(np.abs(force[:edge]).max(), np.abs(force[-edge:]).max()) / (greatest or 1.0)

@@ -36,7 +36,7 @@ from phlexible.state.system import System
 
 @dataclass(frozen=True, eq=False)
 class StressStates:
-    """All stresses of a system without strings.
+    """Stresses of all bodies and springs as states of a linear model, with their compliance and strain rates.
 
     Attributes:
         compliance: M_s, shape (s, s), symmetric, positive definite.
@@ -50,7 +50,7 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Stress states of all bodies, then of all springs, then of friction that sticks.
+    """Collect the stress states of all bodies, then of all springs, then of friction that sticks.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -72,7 +72,9 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """The second-order form whose elastic stiffness is ``B^T M_s^-1 B``; viscosity follows it."""
+    """Return the second-order model whose elastic stiffness is the one that the stress states imply, ``B^T M_s^-1
+    B``; viscosity is scaled with it.
+    """
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -89,12 +91,14 @@ def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress
 
 
 def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> StressSpace:
-    """Rigid bodies have none, in any space."""
+    """Return the space of stresses of a body; that of a rigid body is empty."""
     return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Stiffnesses, rows of the coordinates' rates over small motions, and the forces as states."""
+    """Return the stiffnesses of all springs and sticking friction springs, and the derivatives of their coordinates
+    with respect to small motions. Their forces come with them as state blocks.
+    """
     state, size = point.state, int(system.layout.velocity[-1])
     if not system.forces:
         return np.zeros(0), sparse.csr_array((0, size)), []
@@ -139,7 +143,7 @@ def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
 
 
 class Form(StrEnum):
-    """Form of a linear model.
+    """Form of a first-order linear model, by the kind of its states.
 
     DISPLACEMENT: states (q, v, lambda). STRESS: states (v, stress, lambda).
     """
@@ -150,7 +154,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """Linear model with the system and operating point that it comes from.
+    """Second-order linear model of a mechanism, with the system and the operating point that it comes from.
 
     Attributes:
         system: that was linearized.
@@ -180,7 +184,7 @@ def linearization(
     at: OperatingKind = OperatingKind.GIVEN,
     state: State | None = None,
 ) -> Linearization:
-    """The second-order matrices about the operating point, with inputs and outputs.
+    """Linearize a mechanism about an operating point: return its second-order matrices with inputs and outputs.
 
     Args:
         system: bodies, joints and loads.
@@ -228,7 +232,9 @@ def displacement_form(
     ports: tuple[Port, ...],
     multipliers: tuple[StateBlock, ...] = (),
 ) -> LinearPHDAE:
-    """The model with states (q, v, e, lambda)."""
+    """Convert second-order matrices to a first-order port-Hamiltonian model with states (q, v, e, lambda). They are
+    displacements, velocities, internal strains and multipliers.
+    """
     n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
     ties = sparse.csr_array((rows, rows))
@@ -259,7 +265,7 @@ def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
 
 
 def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
-    """Multipliers of the rows of G that do not depend on others."""
+    """Return names and units of the multipliers of linearly independent constraints."""
     names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
         return names
@@ -267,7 +273,8 @@ def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
 
 
 def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
-    """The model with states (v, stress, e, lambda).
+    """Convert a linearized mechanism to a first-order port-Hamiltonian model with states (v, stress, e, lambda).
+    They are velocities, stresses, internal strains and multipliers.
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.

@@ -51,7 +51,8 @@ ROUND_OFF = 1e-10  # of EA
 
 @dataclass(frozen=True, eq=False)
 class BodyMatrices:
-    """``M d2x/dt2 + (D + C) dx/dt + K x = forces``, each of shape (velocity_count,) * 2.
+    """Matrices of the small motions of one body, ``M d2x/dt2 + (D + C) dx/dt + K x = forces``, each of shape
+    (velocity_count, velocity_count).
 
     Attributes:
         mass: M.
@@ -67,7 +68,8 @@ class BodyMatrices:
 
 
 def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
-    """The matrices at eta (n,) and a steady nu (velocity_count,) in body axes without elastic rates.
+    """Return the matrices of small motions of a floating body about a steady motion. The body has elastic
+    coordinates ``eta``, shape (n,), and velocities ``nu`` in body axes, shape (velocity_count,).
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
@@ -94,7 +96,8 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
 
 def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
-    """Matrices of a body in absolute coordinates at rest; the prestress is in its tangent.
+    """Return the matrices of small motions of a body in absolute coordinates at rest; its prestress is in the
+    stiffness.
 
     Raises:
         EquilibriumError: one that moves.
@@ -122,7 +125,10 @@ def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:
-    """A in ``delta(nu) = dx/dt + A x``: ``delta(v) = w x dr + v x dtheta``, ``delta(w) = w x dtheta``."""
+    """Return the matrix A by which a steady motion nu changes the velocities of small motions x, ``delta(nu) =
+    dx/dt + A x``. For translations v and spin w: ``delta(v) = w x dr + v x dtheta``, ``delta(w) = w x dtheta``
+    (cross products).
+    """
     v, w, _ = split_velocity(body, nu)
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
@@ -132,7 +138,9 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 
 
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
-    """dh/dnu (N, N) and dh/deta (N, n) of the quadratic velocity forces at deta/dt = 0."""
+    """Return the derivatives of the quadratic velocity forces of a body (centrifugal, Coriolis) with respect to its
+    velocities and elastic coordinates. Shapes (N, N) and (N, n), at zero elastic rates.
+    """
     v, w, _ = split_velocity(body, nu)
     first, second, n = body.first_moments, body.all_moments, body.elastic_count
     xi = np.concatenate([[1.0], eta])
@@ -189,7 +197,9 @@ FEEDS = "a function of the state that feeds energy with the velocity: its dampin
 
 
 def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str]]:
-    """Functions of the state that count about an operating point; name and reason of those that are left out."""
+    """Linearize the state-dependent force laws about an operating point. Return those that a linear model can have,
+    and name and reason for those it leaves out.
+    """
     laws = law_slopes(system, system.at(state)) if has_laws(system) else []
     reasons = [_reason(law) for law in laws]
     named = [(load.value, str(load)) for load in system.loads]
@@ -219,7 +229,8 @@ SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 @dataclass(frozen=True, eq=False)
 class LinearMechanics:
-    """Matrices of the equations of small motions, constant and sparse.
+    """Second-order linear model of the small motions of a mechanism about an operating point: constant sparse
+    matrices.
 
     ``M d2x/dt2 + (D + C) dx/dt + K x + B^T S e = G^T lambda + F u``, ``G x = 0``.
 
@@ -253,41 +264,45 @@ class LinearMechanics:
 
     @property
     def size(self) -> int:
-        """Number n of coordinates."""
+        """Number of coordinates (small motions) of the model."""
         return int(self.mass.shape[0])
 
     @property
     def freedom(self) -> int:
-        """Number of coordinates that constraints leave free."""
+        """Number of coordinates that the constraints leave free."""
         return self.size - int(self.constraint_matrix.shape[0])
 
     @property
     def inner_count(self) -> int:
-        """Number of inner strains."""
+        """Number of internal strains of viscoelastic laws."""
         return sum(each.size for each in self.inner)
 
     @property
     def circulatory(self) -> sparse.csr_array:
-        """N, also where there is none, shape (n, n)."""
+        """Stiffness N of forces without potential, shape (n, n); a zero matrix if there are none."""
         return sparse.csr_array(self.mass.shape) if self.without_potential is None else self.without_potential
 
     @property
     def is_circulatory(self) -> bool:
-        """Whether N counts beside K."""
+        """Whether the stiffness of forces without potential is more than negligible beside the symmetric
+        stiffness.
+        """
         return _relative_to_rows(sparse.coo_array(self.circulatory), self.stiffness) > CIRCULATORY
 
     @property
     def is_gyroscopic(self) -> bool:
-        """Whether D is not zero."""
+        """Whether the model has gyroscopic terms, that is, a nonzero skew velocity matrix D."""
         return bool(self.velocity.nnz)
 
     @property
     def is_damped(self) -> bool:
-        """Whether C is not zero."""
+        """Whether the model has a nonzero damping matrix."""
         return bool(self.damping.nnz)
 
     def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
-        """Mechanics in coordinates a with x = basis @ a, basis (n, m) in the null space of G."""
+        """Return the model in coordinates a with x = basis @ a, shape (n, m); the columns of the basis must satisfy
+        the constraints.
+        """
         left = basis.T
 
         def congruent(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -307,14 +322,14 @@ class LinearMechanics:
         )
 
     def with_few_strains(self) -> "LinearMechanics":
-        """Mechanics with as many inner strains of each time as motions strain independently, with the same
-        motions.
-        """
+        """Return an equivalent model with the fewest internal strains for each relaxation time."""
         return replace(self, inner=tuple(each.reduced() for each in self.inner))
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """The matrices, without inputs and outputs, and which forces they leave out."""
+    """Return the second-order matrices of a mechanism about an operating point, without inputs and outputs, and
+    descriptions of the forces that they leave out.
+    """
     state = point.state
     motion = _motions(system, state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
@@ -375,12 +390,15 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
 
 
 def _motions(system: System, state: State) -> sparse.csr_array:
-    """Velocities in world axes of velocities about centres of mass, shape (velocities,) * 2."""
+    """Return the matrix, shape (velocities, velocities), that converts small motions of bodies in body axes to
+    those of their centres of mass. Translations are then in world axes.
+    """
     return sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
 
 
 def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """B of the forces -L B dx/dt that dampers and functions of the state exert on small motions x.
+    """Return the matrix B of the rates B dx/dt at which small motions x move dampers and state-dependent laws,
+    shape (forces, velocities).
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """
@@ -388,7 +406,9 @@ def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: lis
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Matrices of one body in body axes, about its reference point or, if it rotates, about its centre of mass."""
+    """Return the matrices of small motions of one body in body axes, about its reference point or, if it rotates,
+    about its centre of mass.
+    """
     eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
@@ -397,7 +417,7 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
 
 
 def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
-    """The symmetric (sign 1) or skew (-1) part."""
+    """Return the symmetric part (sign 1) or the skew part (sign -1) of a sparse matrix."""
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()
     return result
@@ -406,7 +426,7 @@ def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
 def _has_circulatory_part(
     skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
 ) -> bool:
-    """Whether motions that joints allow feel the skew part of a stiffness; round-off does not count.
+    """Return whether the skew part of a stiffness matrix acts, beyond round-off, on motions that the joints allow.
 
     Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
     """
@@ -418,7 +438,9 @@ def _has_circulatory_part(
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
-    """Largest entry of ``rest`` over the largest entries of its row and column of ``scale``."""
+    """Return the largest entry of the sparse matrix ``rest`` relative to the largest entries of its row and column
+    in ``scale``.
+    """
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()

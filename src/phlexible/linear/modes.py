@@ -41,8 +41,8 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """Lowest eigenvalues with Im >= 0 (at most ``count``), ascending, shapes (n, count), and number of rigid
-    modes.
+    """Return the lowest eigenvalues with Im >= 0 of a damped or gyroscopic model, their shapes, shape (n, count),
+    and the number of rigid modes.
 
     Of models without inner strains.
     """
@@ -67,7 +67,8 @@ def _of_unit_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> ComplexAr
 
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
-    """The lowest modes that stay, swing or grow, and all rates at which the others fade.
+    """Return the lowest modes of a viscoelastic model that oscillate, grow or are rigid. The decay rates of its
+    other modes come with them if the model is small.
 
     Of a large model in a basis of motions, relaxed ones and such as if no dashpot moved, which grows by what the
     eigenvectors miss until their eigenvalues settle.
@@ -105,7 +106,7 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
 
 
 def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
-    """An M-orthonormal basis of what columns span beyond round-off."""
+    """Return an M-orthonormal basis of the span of the columns, without directions that are round-off."""
     columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
     values, vectors = linalg.eigh(columns.T @ (mass @ columns))
     kept = values > DEPENDENT
@@ -120,7 +121,9 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Modes in the span of an undamped modal basis, with all inner strains of its motions."""
+    """Return modes of a viscoelastic model in the span of an undamped modal basis, from one dense eigenvalue
+    problem. Oscillating modes and decay rates are separated.
+    """
     small = mechanics.projected(basis).with_few_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -151,8 +154,8 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """Complete eigenvalues and shapes by dense matrices in coordinates of undamped modes, for accuracy in
-    stiff models. Undamped modes are the coordinates: they keep the lowest accurate in a stiff model.
+    """Return all eigenvalues and shapes of a model by dense matrices in coordinates of undamped modes, which keep
+    the lowest accurate in a stiff model.
     """
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
@@ -185,7 +188,9 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
     def inverse(b: Array) -> Array:
-        """(A - shift E)^-1 E b for the states (x, v)."""
+        """Multiply states (x, v), shape (2 n,), by the shifted inverse (A - shift E)^-1 E of the
+        first-order form.
+        """
         x, v = b[:n], b[n:]
         moved, _ = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
         return np.concatenate([moved, shift * moved + x])
@@ -199,7 +204,7 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 
 def _shift(mechanics: LinearMechanics, scale: Array) -> float:
-    """A rate of the size of the lowest modes [1/s]."""
+    """Return a rate of the size of the lowest elastic frequencies [1/s] as the shift of the eigenvalue solver."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
@@ -207,7 +212,7 @@ def _shift(mechanics: LinearMechanics, scale: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """The lowest modes in the order of their frequencies; rigid modes come first, with frequency 0.
+    """Lowest modes of a linear model in the order of their frequencies; rigid modes come first, with frequency 0.
 
     Attributes:
         eigenvalues: s with Im s >= 0, shape (count,) [1/s]; imaginary for a lossless model. Each with
@@ -237,22 +242,22 @@ class Modes:
 
     @property
     def frequencies(self) -> Array:
-        """``|s|``, shape (count,) [rad/s]."""
+        """Frequencies of the modes, the moduli of the eigenvalues, shape (count,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def damping_ratios(self) -> Array:
-        """-Re s / ``|s|``, shape (count,); 0 for rigid modes."""
+        """Damping ratios of the modes, -Re s / ``|s|`` for the eigenvalue s, shape (count,); 0 for rigid modes."""
         size = self.frequencies
         return np.asarray(-self.eigenvalues.real / np.where(size > 0, size, 1.0) + 0.0)
 
     @property
     def elastic_frequencies(self) -> Array:
-        """The frequencies without those of rigid modes [rad/s]."""
+        """Frequencies of the modes other than rigid ones [rad/s]."""
         return np.asarray(self.frequencies[self.frequencies > 0])
 
     def displacement(self, attachment: Attachment) -> Array | ComplexArray:
-        """Motion of a point in each mode, world axes, shape (count, 3) [m for x.M x = 1].
+        """Return the displacement of a point in each mode in world axes, shape (count, 3) [m for x.M x = 1].
 
         Raises:
             ModelError: a body of another model, or the modes of a reduced model.
@@ -263,7 +268,9 @@ class Modes:
 
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
-    """World displacements of a point for columns of coordinates (n, k), shape (k, 3)."""
+    """Return the world displacements of a point, shape (k, 3), for k small motions, the columns of ``shapes``,
+    shape (n, k).
+    """
     system, state = linear.system, linear.point.state
     if attachment.placed not in system.index:
         raise ModelError(f"{attachment} is on a body of another model")
@@ -274,7 +281,8 @@ def point_motions(linear: Linearization, attachment: Attachment, shapes: Array |
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
-    """The ``count`` lowest modes, rigid ones included; fewer where the model has fewer.
+    """Return the ``count`` lowest modes of a mechanical model, rigid ones included, by the solver that fits its
+    damping; fewer if it has fewer.
 
     Raises:
         ParameterError: a count below 1.
@@ -304,7 +312,8 @@ STILL = 1e-6  # share of the energy of a constant state that is kinetic
 
 
 def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
-    """The lowest modes of a linear model; inputs are zero, also those that prescribe a velocity.
+    """Return the ``count`` lowest modes of any linear model with zero inputs, also of inputs that prescribe a
+    velocity.
 
     Raises:
         ParameterError: a count below 1.
@@ -338,7 +347,7 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
 
 @dataclass(frozen=True, eq=False)
 class _AllModes:
-    """Complete modes of an energy form with n coordinates, states of energy 1/2.
+    """All modes of a model in energy coordinates, with constant states (rigid motions and self-stresses) separated.
 
     Attributes:
         motions: constant ones with kinetic energy, shape (n, rigid motions).
@@ -354,7 +363,9 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Modes of velocities and stresses, by their second-order form; shapes are states of energy 1/2."""
+    """Return the lowest modes of a model of velocities and stresses, computed from its second-order form. Their
+    shapes are states of energy 1/2.
+    """
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
@@ -368,8 +379,8 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Modes for any J and R. Constants whose kind is not known count as motions. Constants whose kind is not
-    known count as motions.
+    """Compute all modes of a model in energy coordinates by dense matrices. Constant states count as motions unless
+    it is known that they are stresses.
     """
     kernel = _kernel(form.among_free(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
@@ -390,13 +401,15 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
 
 
 def _round_off(form: EnergyForm) -> float:
-    """Round-off of a rate, relative to the size of the matrices that constraints reduce."""
+    """Return the round-off of rates of a model in energy coordinates, relative to the size of its matrices."""
     largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
     return float(ZERO_ENERGY * len(form.structure) * largest)
 
 
 def _kernel(matrix: Array, round_off: float) -> Array:
-    """Orthonormal basis of the kernel of J - R."""
+    """Return an orthonormal basis of the null space of a matrix, up to the given round-off of its singular
+    values.
+    """
     if not matrix.size:
         return np.zeros((len(matrix), 0))
     _, values, right = linalg.svd(matrix)
@@ -404,7 +417,9 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
-    """Stress states less the ranks of what strains them."""
+    """Return the number of independent self-stress states of a model with ``rigid`` rigid modes, which no motion
+    changes.
+    """
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints
@@ -414,7 +429,9 @@ def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
 
 
 def _modes_without_energy(model: ObservedPHDAE, count: int) -> Modes:
-    """All finite eigenvalues of a model whose energy is not positive; what is constant counts as rigid."""
+    """Return the lowest modes of a model whose energy is not positive, from all of its finite eigenvalues. Zero
+    eigenvalues count as rigid.
+    """
     model = without_algebraic_states(model)
     E, A = model.descriptor.toarray(), model.system_matrix.toarray()
     values, states = linalg.eig(A, E)

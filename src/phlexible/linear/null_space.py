@@ -20,7 +20,9 @@ DEPENDENT = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class NullSpace:
-    """P, shape (n, m), its rows ``free``, shape (m,), that are an identity, and rows of G that span all of them."""
+    """Sparse basis P of the null space of a matrix, shape (n, m). Its rows ``free`` form an identity, and ``rows``
+    are independent rows of the matrix.
+    """
 
     basis: sparse.csr_array
     free: IntArray
@@ -30,12 +32,13 @@ class NullSpace:
 def null_space_basis(
     matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
 ) -> sparse.csr_array:
-    """The basis of ``null_space``."""
+    """Return a sparse basis P of the null space of a matrix, shape (n, m); see ``null_space``."""
     return null_space(matrix, weights, allow_dependent).basis
 
 
 def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False) -> NullSpace:
-    """P with G P = 0, shape (n, n - rows), with an identity in the rows of the free coordinates.
+    """Compute a sparse basis P of the null space of a matrix G, G P = 0, by Gauss-Jordan elimination. P has an
+    identity in the rows of the free coordinates.
 
     Args:
         matrix: G, shape (rows, n).

@@ -27,7 +27,8 @@ from phlexible.port_hamiltonian.model import Matrix, Port, PortPart, StateBlock
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ObservedPHDAE(LinearPHDAE):
-    """A ``LinearPHDAE`` with outputs ``y_i = (d/dt)^k_i (output_matrix x)_i``.
+    """Linear port-Hamiltonian model with outputs of the user's choice, ``y_i = (d/dt)^k_i (output_matrix x)_i``,
+    besides the power-conjugate ones.
 
     Attributes:
         outputs: names.
@@ -60,7 +61,7 @@ class ObservedPHDAE(LinearPHDAE):
 
 
 def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
-    """The linear model of a mechanism in one of its forms.
+    """Return a linearized mechanism as a first-order model, in displacement or in stress form, with its outputs.
 
     Args:
         stress: space of the stresses of the stress form.
@@ -92,7 +93,9 @@ def mechanical_model(
     output_units: tuple[str, ...],
     linear: Linearization | None = None,
 ) -> ObservedPHDAE:
-    """Second-order matrices in displacement form, with their outputs."""
+    """Convert second-order matrices to a first-order model in displacement form, with states (q, v) and the
+    outputs.
+    """
     ties = kept_multipliers(linear) if linear is not None else ()
     model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
@@ -104,7 +107,7 @@ def mechanical_model(
 
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
-    """A model with its power-conjugate outputs ``B^T Q x`` only."""
+    """Return a linear model whose outputs are the power-conjugate ones, ``B^T Q x``, alone."""
     rows = model.port_map.T @ model.effort_matrix
     names = tuple(f"rate to {name}" for name in model.inputs)
     units = tuple(port.output_unit for port in model.ports for _ in range(port.size))
@@ -117,7 +120,7 @@ def dense_model(
     output_matrix: Matrix,
     names: tuple[str, ...],
 ) -> ObservedPHDAE:
-    """A small model (E, J, R, B, Q) with the inputs and outputs of another."""
+    """Make a small model from its matrices (E, J, R, B, Q), with the inputs and outputs of the model ``source``."""
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
     return ObservedPHDAE(
         E,
@@ -144,7 +147,7 @@ def observed(
     units: tuple[str, ...] = (),
     form: Form | None = None,
 ) -> ObservedPHDAE:
-    """A linear model with outputs."""
+    """Add outputs to a linear port-Hamiltonian model: names, matrix, and the order of time derivative of each."""
     return ObservedPHDAE(
         model.descriptor,
         model.structure,
@@ -173,7 +176,7 @@ Model = TypeVar("Model", bound=ObservedPHDAE)
 
 
 def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequence[Signal] | None) -> Model:
-    """The model with some of its inputs and outputs, in that order; None: all of them.
+    """Return the model with chosen inputs and outputs only, in the given order. None keeps all of them.
 
     Args:
         inputs: ports, ``port.select(...)``, names of ports or of single inputs.
@@ -212,7 +215,9 @@ def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequenc
 
 
 def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list[int], tuple[Port, ...]]:
-    """Columns of B and their ports."""
+    """Return the columns of the input matrix B that the requested inputs mean, and the ports that belong to
+    them.
+    """
     if wanted is None:
         return list(range(model.port_size)), model.ports
     places = {name: k for k, name in enumerate(model.inputs)}
@@ -236,7 +241,7 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Indices of the requested outputs among the rows of C."""
+    """Return the indices of the requested outputs among the rows of the output matrix."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}
@@ -262,7 +267,9 @@ def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
 
 
 def _columns(model: ObservedPHDAE, item: Signal, places: dict[str, int]) -> list[int]:
-    """Columns of B of a port, a part of one, or an input; none: there is nothing of that name."""
+    """Return the columns of the input matrix B that belong to a port, to a part of one, or to a single input. The
+    list is empty if nothing has this name.
+    """
     port = item.port if isinstance(item, PortPart) else item
     name = port.name if isinstance(port, Port) else port
     if name not in [each.name for each in model.ports]:

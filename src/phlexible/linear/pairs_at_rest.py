@@ -18,7 +18,8 @@ BEYOND = 1e-6
 
 
 class PairsAtRest:
-    """Contacts among many of a system at rest; friction without a bristle is left out.
+    """Contact groups of a system at rest, evaluated by the compiled step: forces, slipping friction, stiffness and
+    damping. Friction without a bristle is left out.
 
     Args:
         equations: of a system, whose contacts may search pairs.
@@ -33,27 +34,30 @@ class PairsAtRest:
         return self.equations.memory
 
     def forces(self, state: State) -> Array:
-        """Forces of all pairs on nu, shape (velocities,)."""
+        """Return the generalized forces of all contact pairs in a state, shape (velocities,)."""
         if not self._contacts:
             return np.zeros_like(state.velocity)
         return self.equations.forces(state) - self._without_pairs.forces(state)
 
     def round_off(self, state: State) -> Array:
-        """Forces of pairs by the round-off of positions, shape (velocities,)."""
+        """Return the generalized contact forces that round-off of positions can cause, shape (velocities,)."""
         length = self._system.largest_length
         stiffness = float(np.max(self._memory["contact_group_stiffness"], initial=0.0))
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
         return force * length / self.equations.sizes
 
     def slipped(self, state: State) -> tuple[str, ...]:
-        """Names of the contacts of pairs whose friction is at its limit."""
+        """Return the names of the contacts in which the friction of a pair is at its limit, one for each such
+        friction spring.
+        """
         slips, members = self._slips(state), self._memory.counts["members"]
         groups = self._memory["member_contact_group"]
         numbers = [int(number) - 1 for number, parts in slips.items() for part in parts if part]
         return tuple(str(self._contacts[groups[number // members]]) for number in numbers)
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
-        """Stiffness and damping of all pairs; friction at its limit has none.
+        """Return the stiffness and damping matrices that all contact pairs add to small motions; friction at its
+        limit adds none.
 
         Args:
             state: the pose.
@@ -70,19 +74,21 @@ class PairsAtRest:
 
     @cached_property
     def _without_pairs(self) -> RestEquations:
-        """Equations at rest without forces of pairs."""
+        """Equations at rest without the forces of contact pairs, for differences."""
         nothing = np.zeros_like(self._memory["contact_group_stiffness"])
         return self.equations.with_numbers(without_losses(self._memory) | {"contact_group_stiffness": nothing})
 
     def _begin(self, state: State, slips: dict[float, BoolArray] | None = None) -> None:
-        """Put a state into the tables, at rest, without the friction of pairs that slip."""
+        """Write a state at rest into the tables, without the friction springs of pairs that slip."""
         self.equations.begin(state)
         for bristles, number in self._bristles():
             for own, is_slipping in zip(bristles, (slips or {}).get(number, ()), strict=False):
                 own[:] *= not is_slipping
 
     def _slips(self, state: State) -> dict[float, BoolArray]:
-        """Whether sliding, rolling and drilling friction of each pair is at its limit, by the numbers of pairs."""
+        """Return by the number of each pair whether its sliding, rolling and drilling friction is at its limit,
+        from a step with slightly larger deflections.
+        """
         if not self._contacts:
             return {}
         self._begin(state)
@@ -101,7 +107,9 @@ class PairsAtRest:
         return found
 
     def _bristles(self) -> Iterator[tuple[list[Array], float]]:
-        """Bristles of each pair in the tables against sliding, rolling and drilling, and the number of the pair."""
+        """Yield, for each pair in contact, views of its friction springs against sliding, rolling and drilling, and
+        the number of the pair.
+        """
         pairs = self._memory["pair_bristle"].reshape(-1, PAIR)
         turns = self._memory["pair_turn"].reshape(-1, TURN)
         for row in np.flatnonzero(pairs[:, 0]):
@@ -109,7 +117,9 @@ class PairsAtRest:
             yield [pairs[row, 1:], *own], abs(float(pairs[row, 0]))
 
     def _pushed(self, forces: Array) -> IntArray:
-        """Numbers of velocities of bodies, or of single nodes of long ones, on which such forces act."""
+        """Return the indices of the velocities of all bodies, or of single nodes of bodies with nodes, on which the
+        given forces act.
+        """
         layout, owner = self._system.layout, np.arange(len(forces))
         owner[layout.linear] = layout.linear[:, :1]
         for index in range(layout.frames):

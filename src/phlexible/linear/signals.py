@@ -38,7 +38,7 @@ UNIT_ENERGY = "J^0.5"
 
 
 def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
-    """One for each component of the body's velocity: small motions in its own axes."""
+    """Return names and units of the small motions of one body in its own axes, one for each of its velocities."""
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(
@@ -53,12 +53,12 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
 
 
 def coordinates(system: System) -> tuple[StateBlock, ...]:
-    """Coordinates of all bodies, as state blocks."""
+    """Return names and units of the small motions of all bodies of a system, as state blocks."""
     return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 
 def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
-    """The time derivatives of coordinates."""
+    """Return names and units of the time derivatives of the given coordinates, as state blocks."""
     return tuple(
         StateBlock(f"rate of {block.name}", "1/s" if block.unit == "1" else f"{block.unit}/s", block.size)
         for block in blocks
@@ -66,7 +66,7 @@ def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
 
 
 def multipliers(system: System) -> tuple[StateBlock, ...]:
-    """One for each row of the joints."""
+    """Return names and units of the multipliers of all constraints of a system, as state blocks."""
     return tuple(
         StateBlock(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
         for k, (joint, row) in enumerate(system.owners)
@@ -74,12 +74,14 @@ def multipliers(system: System) -> tuple[StateBlock, ...]:
 
 
 def row_units(row: Row) -> tuple[str, str]:
-    """Units of the multiplier of a joint function and of its rate: a length, or the cosine of an angle."""
+    """Return the unit of the multiplier of a constraint and the unit of its rate: N and m/s for lengths, N m and
+    rad/s for angles.
+    """
     return ("N m", "rad/s") if row.is_angle else ("N", "m/s")
 
 
 def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
-    """States of one entry each."""
+    """Return state blocks of size 1 with the given names and one common unit."""
     return tuple(StateBlock(name, unit, 1) for name in names)
 
 
@@ -92,7 +94,8 @@ def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
 
 @dataclass(frozen=True, eq=False)
 class JointForce:
-    """A force [N] or torque [N m] in a joint, from the first on the second port, as an input.
+    """Input of a linear model: a force [N] or torque [N m] along a joint coordinate, exerted by the first port of
+    the joint on the second.
 
     Attributes:
         joint, coordinate: as of ``JointSensor``.
@@ -111,7 +114,7 @@ class JointForce:
 
     @property
     def number(self) -> int | None:
-        """Index of the coordinate among those of the joint; None: all of them."""
+        """Index of the coordinate among those of the joint; None if all of them are meant."""
         return coordinate_number(self.joint, self.coordinate)
 
 
@@ -120,7 +123,8 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
-    """Names and units of inputs, and their unit forces in each coordinate, shape (velocities,).
+    """Return, for each input of a linear model, its port (name and units) and the generalized forces of a unit of
+    it, shape (velocities,).
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
@@ -154,7 +158,8 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
 
 
 def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor]:
-    """The sensors of outputs; an attachment or a joint stands for its velocities.
+    """Return the sensors that the user's outputs of a linear model stand for; an attachment or a joint stands for
+    its velocities.
 
     Raises:
         ModelError: something else.
@@ -176,7 +181,9 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
 def _axes_of(
     port: Attachment, dimension: int, linear: Callable[..., Any], angular: Callable[..., Any]
 ) -> list[Any]:
-    """Along each world axis and, where there is an orientation, about each."""
+    """Return ``linear(port, axis)`` for each world axis and, if the port has an orientation, ``angular(port,
+    axis)`` for each axis of rotation.
+    """
     found = [linear(port, axis) for axis in AXES[:dimension]]
     if port.has_orientation:
         found += [angular(port, axis) for axis in (AXES[2:] if dimension == 2 else AXES)]
@@ -184,5 +191,7 @@ def _axes_of(
 
 
 def _input(name: str, is_angular: bool) -> Port:
-    """Port of an input, with its power-conjugate output."""
+    """Return the port of an input force or moment with the unit of its power-conjugate output (a velocity or
+    angular velocity).
+    """
     return Port(name, *(("N m", "rad/s") if is_angular else ("N", "m/s")), 1)

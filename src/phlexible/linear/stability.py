@@ -19,8 +19,9 @@ SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
 def growth(mechanics: LinearMechanics) -> float:
-    """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum, or forces without
-    a potential hold the motion that lowers it."""
+    """Return the greatest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if the
+    equilibrium is stable.
+    """
     modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
     scale = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
@@ -37,7 +38,7 @@ def growth(mechanics: LinearMechanics) -> float:
 
 
 def check_stability(mechanics: LinearMechanics) -> None:
-    """Refuses a point with a motion whose potential energy has a maximum.
+    """Check that a static equilibrium is stable, that is, that no small motion about it grows.
 
     Raises:
         EquilibriumError: gives the rate at which the motion would grow.

@@ -25,7 +25,9 @@ ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class StateSpaceMatrices:
-    """``dx/dt = A x + B u``, ``y = C x + D u`` with names of states, inputs and outputs."""
+    """Matrices of a state space with names of states, inputs and outputs. The equations are ``dx/dt = A x + B u``,
+    ``y = C x + D u``.
+    """
 
     A: Array
     B: Array
@@ -37,7 +39,8 @@ class StateSpaceMatrices:
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
-    """States a, and the prescribed velocities whose rates are inputs.
+    """Return the state space of a model whose inputs prescribe velocities. The velocities in ``accelerations``
+    become states, and their rates inputs.
 
     Raises:
         ParameterError: accelerations of inputs that prescribe no velocity.
@@ -71,7 +74,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _chosen(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Mask of the inputs that are given by their rates, shape (inputs,)."""
+    """Return a mask of the inputs that are given by their rates, shape (inputs,)."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -89,7 +92,9 @@ def _chosen(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Refuses outputs that answer to the rate of an input that is not given by its rate."""
+    """Refuse outputs that depend on the rate of an input that is not given by its rate, as the state space is then
+    improper.
+    """
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > ROUND_OFF * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return
@@ -109,7 +114,7 @@ SINGULAR = 1e-14
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Dense matrices of a state space; multipliers are eliminated first.
+    """Return the dense matrices A, B, C, D of a linear model; multipliers of constraints are eliminated first.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
@@ -149,7 +154,8 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
 
 
 def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
-    """Writes A, B, C, D and the names as cell arrays to a MATLAB file (level 5).
+    """Write A, B, C, D and the names of states, inputs and outputs to a MATLAB file (level 5); names are cell
+    arrays.
 
     Raises:
         ParameterError: a path that does not end in ``.mat``.

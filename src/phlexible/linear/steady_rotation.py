@@ -24,7 +24,8 @@ CONSTANT = 1e-5  # relative; laws of the user have derivatives by differences
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
-    """Refuse a rotation whose linear model in axes of the bodies has other coefficients at another angle.
+    """Check that the linear model about a steady rotation has the same coefficients, in body axes, after the bodies
+    have rotated further.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -73,7 +74,7 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
 
 
 def _state_after(system: System, state: State, time: float) -> State:
-    """The state when every body has moved on with its constant velocities in its own axes."""
+    """Return the state after a time [s] in which every body moved on with constant velocities in its own axes."""
     layout, d = system.layout, system.dimension
     linear, spin = split_rigid(layout, state.velocity[None])
     position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()
@@ -91,7 +92,8 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Multipliers with which the forces in axes of the bodies are those of the operating point.
+    """Return the multipliers, shape (rows,), after a rotation with which the forces in body axes are the same as at
+    the operating point.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

@@ -35,7 +35,7 @@ REPEATED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class BentBristles:
-    """All bristles of a system at a pose.
+    """Deflections, limits and forces of all friction springs (bristles) of a system at a pose at rest.
 
     Attributes:
         state: the pose, with what bristles remember there.
@@ -53,20 +53,23 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Tables of friction that sticks without a limit, and of no friction that creeps."""
+    """Return tables of friction coefficients in which friction that can stick has no limit and all other friction
+    is zero.
+    """
     limits = {name: LIMITLESS * np.ones_like(memory[name]) for name in ("friction", "bristle_lever")}
     limits["friction"][memory["bristle_of"] < 0] = 0.0
     return limits | {"bearing_share": np.zeros_like(memory["bearing_share"])}
 
 
 def copied_bristles(memory: Memory) -> dict[str, Array]:
-    """Tables of the stiffness and damping of bristles, which can be changed without changing these."""
+    """Return copies of the tables of stiffness and damping of friction springs, so that they can be changed."""
     return {name: memory[name].copy() for name in ("bristle_stiffness", "bristle_damping")}
 
 
 @dataclass(frozen=True, eq=False)
 class StickingFriction:
-    """All bristles of a system, each bent by the way from a pose.
+    """Friction springs of a system that hold it at rest, each deflected by the displacement of its contact since a
+    start pose.
 
     Attributes:
         equations: of the system with the elements.
@@ -79,12 +82,14 @@ class StickingFriction:
     has_slipped: BoolArray
 
     def __getstate__(self) -> dict[str, object]:
-        """Without what follows from the rest."""
+        """Return the fields for pickling, without cached derived data."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:
-        """Sticking friction from a state, in which slipping bristles are known."""
+        """Create the sticking friction of a system from a state, in which it is known which friction
+        springs slip.
+        """
         count = len(bristles_of(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
         if not count:
@@ -92,65 +97,73 @@ class StickingFriction:
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def letting_go(self, slips: BoolArray) -> Self:
-        """Sticking friction with further bristles that slip."""
+        """Return a copy in which further friction springs count as slipping, given by a mask, shape (bristles,)."""
         return replace(self, has_slipped=self.has_slipped | slips)
 
     @property
     def system(self) -> System:
-        """The system with the elements."""
+        """System whose friction is described."""
         return self.equations.system
 
     @cached_property
     def limited(self) -> RestEquations:
-        """Equations at rest, with stiffness and damping of bristles that can be changed."""
+        """Equations at rest with friction limits, whose tables of stiffness and damping of friction springs can be
+        changed.
+        """
         return self.equations.with_numbers(copied_bristles(self.equations.memory))
 
     @cached_property
     def unlimited(self) -> RestEquations:
-        """Equations at rest in which friction has no limit."""
+        """Equations at rest in which friction that sticks has no limit."""
         memory = self.equations.memory
         deep = memory["force_rest"] + self.system.largest_length * np.asarray(memory["push_side"])
         return self.equations.with_numbers(without_limits(memory) | {"force_rest": deep})
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of each bristle, shape (bristles,)."""
+        """Stiffness of each friction spring, shape (bristles,) [N/m or N m/rad]."""
         return self.equations.memory["bristle_stiffness"]
 
     def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Give bristles, in the tables with limits or in others, shares of their stiffness and damping."""
+        """Scale stiffness and damping of all friction springs by ``shares`` in the given tables, or in those of
+        ``limited``.
+        """
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
             memory[name][:] = shares * base[name]
 
     @property
     def count(self) -> int:
-        """Number of all bristles."""
+        """Number of friction springs of the system."""
         return len(self.has_slipped)
 
     @cached_property
     def numbers(self) -> IntArray:
-        """Number of the force that each is of, shape (bristles,)."""
+        """Index of the force that each friction spring belongs to, shape (bristles,)."""
         return np.array([k for k, *_ in bristles_of(self.system)], dtype=np.int64)
 
     @cached_property
     def grips(self) -> BoolArray:
-        """Mask of bristles whose static friction exceeds the kinetic one, shape (bristles,)."""
+        """Mask of friction springs whose static friction exceeds the kinetic one, shape (bristles,)."""
         return np.array([bristle.grip != 1.0 for *_, bristle in bristles_of(self.system)], dtype=bool)
 
     @cached_property
     def follows_joints(self) -> BoolArray:
-        """Whether the limit of each follows the force that a joint transmits, shape (bristles,)."""
+        """Mask of friction springs whose friction limit depends on the force that a joint transmits, shape
+        (bristles,).
+        """
         frictions = (self.system.forces[k].force.friction for k in self.numbers)
         return np.array([each is not None and each.joint is not None for each in frictions], dtype=bool)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the elements that the bristles belong to."""
+        """Names of the force elements that the friction springs belong to."""
         return tuple(str(self.system.forces[k].element) for k in self.numbers)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """Bristles at a pose where joints transmit these multipliers."""
+        """Evaluate deflections, limits and forces of all friction springs at a pose at rest in which joints
+        transmit the given multipliers.
+        """
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -173,7 +186,8 @@ class StickingFriction:
         return BentBristles(there, multipliers, limits, slips, forces)
 
     def put(self, there: BentBristles, memory: Memory) -> State:
-        """Give tables in which friction has no limit a stiffness of each bristle, with the state of such bristles.
+        """Write the stiffness of all friction springs into tables without friction limit, and return the state of
+        these springs. Slipping ones get a constant force.
 
         The force of those that slip stays while they move.
         """
@@ -184,7 +198,7 @@ class StickingFriction:
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
-        """Mask of the bristles that stick in small motions, shape (bristles,).
+        """Return a mask of the friction springs that stick in small motions about a pose, shape (bristles,).
 
         Args:
             there: the pose.
@@ -193,7 +207,7 @@ class StickingFriction:
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
     def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
-        """Matrices of small motions against bristles.
+        """Return the stiffness and damping matrices that friction springs add to small motions about a pose.
 
         Args:
             there: the pose.
@@ -204,7 +218,9 @@ class StickingFriction:
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Index of the force, stiffness k, and independent rows d(slide)/dq, for each bristle that sticks."""
+        """Return the force index, the stiffness k and the derivative of the deflection with respect to the pose for
+        each friction spring that sticks. Derivatives are reduced to independent rows.
+        """
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -217,7 +233,9 @@ class StickingFriction:
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
-        """Tangents of bristles with shares of their stiffness, whose forces others balance."""
+        """Return the stiffness and damping matrices of friction springs with scaled stiffness in a state, where
+        other forces balance their ``forces``.
+        """
         numbers, changes = self._moving(state), list[Array]()
         for each in (shares, SOFT):
             self.set_shares(each)
@@ -226,14 +244,16 @@ class StickingFriction:
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosened(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
-        """The state in which some bristles hold small motions and others a force; shares of their stiffness."""
+        """Return a state in which the friction springs of a mask resist small motions and all others exert a
+        constant force. The factors on their stiffness come with it.
+        """
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 3:] = bristles[:, 3:]
         return self._state(there.state, own, self.has_slipped), shares
 
     def _moving(self, state: State) -> IntArray:
-        """Velocities that move what bristles hold, shape (k,)."""
+        """Return the indices of the velocities that deflect friction springs in a state, shape (k,)."""
         functions, first = self.system.force_functions, 0
         rows = np.zeros(functions.count, dtype=bool)
         for k, (_, force) in enumerate(self.system.forces):
@@ -243,14 +263,18 @@ class StickingFriction:
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 
     def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
-        """The state with these bristles, of which some slip."""
+        """Return a state with the given deflections of friction springs, shape (bristles, 7), and slip flags, shape
+        (bristles,).
+        """
         own = np.concatenate([bristles[:, :6], slips[:, None]], axis=1).ravel()
         others = np.zeros(remembered_count(self.system)) if state.branches is None else state.branches
         return replace(state, branches=np.concatenate([others[: len(others) - len(own)], own]))
 
 
 def _bristles(state: State, count: int) -> Array:
-    """States of all bristles, shape (bristles, 7)."""
+    """Return the history variables of the last ``count`` friction springs in a state, shape (bristles, 7); zeros if
+    it has none.
+    """
     if state.branches is None:
         return np.zeros((count, len(BRISTLE)))
     return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))

@@ -28,7 +28,7 @@ NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 @dataclass(frozen=True, eq=False)
 class SymmetricModes:
-    """The lowest modes, ascending.
+    """Lowest undamped modes of a mechanical model in the order of ascending squared frequencies.
 
     Attributes:
         squares: omega^2, shape (count,) [rad^2/s^2]; exact zeros for rigid modes, negative if unstable.
@@ -42,7 +42,9 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Lowest modes of an undamped model, at most ``count``; fewer where the model has fewer."""
+    """Return the lowest modes of a model, at most ``count``, from its mass and stiffness matrices and its
+    constraints. Damping and gyroscopic terms are ignored.
+    """
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -69,13 +71,15 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """The lowest modes without damping and gyroscopic terms, rigid ones first."""
+    """Return the ``count`` lowest modes of a model whose damping and gyroscopic terms are set to zero."""
     nothing = sparse.csr_array(mechanics.mass.shape)
     return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
-    """All modes of a small model, M-orthonormal to round-off; the lowest are as accurate as the highest."""
+    """Return all modes of a small model by dense matrices, M-orthonormal to round-off; the lowest are as accurate
+    as the highest.
+    """
     modes = _dense_modes(mechanics, mechanics.freedom, _rigid_motions(mechanics))
     upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
     shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
@@ -83,7 +87,7 @@ def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
 
 
 class _RigidMotions:
-    """Motions that joints allow and that strain nothing, as columns of a sparse basis Z.
+    """Rigid motions of a model, which its joints allow and which strain nothing, as columns of a sparse basis Z.
 
     Args:
         mechanics: of the model.
@@ -97,24 +101,26 @@ class _RigidMotions:
 
     @cached_property
     def _mass(self) -> sparse.csr_array:
-        """Rows of M of these coordinates."""
+        """Rows of the mass matrix for the coordinates in which the rigid motions are."""
         return sparse.csr_array(self._mechanics.mass[self._free])
 
     @cached_property
     def _nearest(self) -> SaddlePoint:
-        """Z (Z^T M Z)^-1 Z^T as a saddle point: Z^T M Z has no zeros where motions are far from local."""
+        """Solver of the saddle-point problem that projects onto the rigid motions, Z (Z^T M Z)^-1 Z^T."""
         mass = sparse.csr_array(self._mass[:, self._free])
         ties = sparse.csr_array(self._mechanics.constraint_matrix[self._motions.rows][:, self._free])
         return SaddlePoint(mass, ties, scale=natural_scale(mass))
 
     def removed_from(self, x: Array) -> Array:
-        """x without its part in the rigid motions, in the metric M; x itself is changed."""
+        """Remove the rigid motions from the columns of x, shape (n, columns), by projection in the metric of the
+        mass matrix. x is changed in place and returned.
+        """
         if self.count:
             x[self._free] -= self._nearest.solve(self._mass @ x)[0]
         return x
 
     def shapes(self, count: int) -> Array:
-        """The first of them, M-orthonormal, shape (n, at most count)."""
+        """Return the first rigid motions, at most ``count``, as M-orthonormal columns, shape (n, columns)."""
         n = self._mechanics.size
         first = np.zeros((n, min(count, self.count)))
         first[self._free] = self._motions.basis[:, : first.shape[1]].toarray()
@@ -123,7 +129,7 @@ class _RigidMotions:
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
-    """Rigid motions in the coordinates that no entry of K involves."""
+    """Find the rigid motions of a model among the coordinates that no entry of the stiffness matrix involves."""
     free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
     held = sparse.csr_array(mechanics.constraint_matrix[:, free])
     motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
@@ -158,14 +164,16 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Array:
-    """Below which omega^2 is round-off, for each shape: of the neighbours, or of the entries of K."""
+    """Return for each mode the level below which its squared frequency is round-off and counts as zero."""
     size = np.abs(shapes)
     noise = np.einsum("ij,ij->j", size, abs(mechanics.stiffness) @ size) * np.finfo(float).eps
     return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """All of a model that has few besides its rigid ones, ascending, in a basis without these."""
+    """Return squared frequencies and shapes of all elastic modes of a model with ``count`` of them besides many
+    rigid motions, ascending.
+    """
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))
@@ -186,7 +194,9 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """The lowest that are not rigid by their coordinates, ascending; none where all would stand behind these."""
+    """Return squared frequencies and shapes of the ``count`` lowest elastic modes by Lanczos iteration, ascending.
+    With ``unstable_only`` none are returned if all squares are positive.
+    """
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
@@ -218,7 +228,9 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """A shift of the size of the wanted omega^2, by a few rounds of subspace iteration, and its solver."""
+    """Choose a shift of the size of the wanted squared frequencies by subspace iteration, and return it with the
+    solver of the shifted problem.
+    """
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
     shift, least = 1e-4 * largest, 1e-13 * largest
@@ -237,7 +249,7 @@ def _shifted_solver(
 
 
 def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
-    """M-orthonormal basis of the same span, by eigenvectors, since the columns may nearly depend."""
+    """Return an M-orthonormal basis of the span of the columns of ``block``, which may be nearly dependent."""
     block = block / np.sqrt(np.einsum("ij,ij->j", block, mass @ block))
     values, vectors = linalg.eigh(block.T @ (mass @ block))
     return np.asarray(block @ (vectors / np.sqrt(np.maximum(values, 1e-15))))

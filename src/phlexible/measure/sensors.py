@@ -83,8 +83,8 @@ class LinearPoint:
     motion: sparse.csr_array
 
     def load_row(self, load: Load) -> Array:
-        """Return the generalized forces of a unit of a load at the operating point, shape (states,). The same row
-        gives the velocity of its point along it.
+        """Return the generalized forces of a unit of a load at the operating point, shape (velocities,). The same
+        row gives the velocity of its point along it.
 
         Raises:
             ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
@@ -95,7 +95,7 @@ class LinearPoint:
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
         """Return the derivative of an elastic displacement, along an axis of its body, with respect to the small
-        motions, shape (states,).
+        motions, shape (velocities,).
 
         Raises:
             ModelError: a point of another model.
@@ -108,7 +108,7 @@ class LinearPoint:
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
         """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to the
-        small motions, shape (states,).
+        small motions, shape (velocities,).
 
         Of a spherical joint those of small turns about the world axes, in the plane about z.
 
@@ -140,13 +140,13 @@ class LinearPoint:
 
     def _coordinate_row(self, coordinate: Coordinate) -> Array:
         """Return the derivative of a joint coordinate with respect to the small motions of the mechanism, shape
-        (states,).
+        (velocities,).
         """
         return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
 
     def _turn(self, joint: Joint, axis: Array) -> Array:
         """Return the derivative of the relative rotation about ``axis`` between the two ports of a joint with
-        respect to the small motions, shape (states,).
+        respect to the small motions, shape (velocities,).
         """
         for port in (joint.first, joint.second):
             if not port.has_orientation:
@@ -158,8 +158,8 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Yield name, whether it is an angle, and derivative with respect to the small motions, shape (states,), of one
-    or all coordinates of a joint.
+    """Yield name, whether it is an angle, and derivative with respect to the small motions, shape (velocities,), of
+    one or all coordinates of a joint.
 
     Args:
         kind_names: for coordinates that turn and for those that slide.
@@ -250,8 +250,8 @@ class PointSensor(Sensor):
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and derivative with respect to the small motions, shape (states,), of this sensor as an
-        output of a linear model.
+        """Yield name, unit and derivative with respect to the small motions, shape (velocities,), of this sensor as
+        an output of a linear model.
         """
         load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
@@ -456,8 +456,8 @@ class ElasticDisplacement(Sensor):
         return np.asarray(found @ self.axes)
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and derivative with respect to the small motions, shape (states,), for the direction of
-        this sensor or for each axis.
+        """Yield name, unit and derivative with respect to the small motions, shape (velocities,), for the direction
+        of this sensor or for each axis.
         """
         for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
             if self.attachment.placed.nodes is not None:
@@ -616,8 +616,8 @@ class JointSensor(Sensor):
         return self.joint, weights, np.zeros(len(chosen))
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield the name, the unit and the derivative with respect to the small motions, shape (states,), of each
-        measured coordinate.
+        """Yield the name, the unit and the derivative with respect to the small motions, shape (velocities,), of
+        each measured coordinate.
 
         Raises:
             ModelError: a joint of another model, without coordinates, or on a body without orientation.

@@ -35,12 +35,13 @@ from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
 
 
 def ports(mechanics: LinearMechanics) -> Array:
-    """Directions of all inputs and outputs, one a column, shape (n, inputs + outputs)."""
+    """Return the directions of all inputs and outputs of a model as columns, shape (n, inputs + outputs)."""
     return np.hstack([mechanics.forces, mechanics.rows.T])
 
 
 def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
-    """Forces of comparable size that span those given (n, k): themselves, or ``most`` random mixes of more of them.
+    """Return columns of comparable size that span the given directions, shape (n, k): the directions, scaled, or
+    ``most`` random mixtures if there are more of them.
 
     Where the given ones do not span more than ``most`` motions, the mixes span all of them.
     """
@@ -55,13 +56,15 @@ def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int)
 
 
 def with_mixed_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
-    """Mechanics with at most so many inputs, and outputs, which are random mixtures, for bases."""
+    """Return the model with at most ``most`` inputs and outputs each, replaced by random mixtures where there are
+    more. Reduction bases of large models use it.
+    """
     forces, rows = (mixed(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
     return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Rigid motions that the forces cause, M-orthonormal columns."""
+    """Return the rigid motions that the inputs can cause, as M-orthonormal columns, shape (n, k)."""
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -74,7 +77,9 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
 
 
 def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
-    """Elastic deformation under constant forces, in balance with rigid acceleration (inertia relief)."""
+    """Return the elastic deformations under constant forces ``directions``, shape (n, k), that are in balance with
+    rigid acceleration (inertia relief).
+    """
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
@@ -94,7 +99,8 @@ SPARE = 3
 
 
 def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
-    """Rigid motions that the inputs cause and the lowest modes that take part, shape (n, count).
+    """Return a modal reduction basis, shape (n, count): rigid motions that the inputs cause, and the lowest modes
+    that inputs reach and outputs read.
 
     Args:
         static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not
@@ -114,7 +120,9 @@ def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool 
 
 
 def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
-    """Rigid motions and static answers, no more than ``count``."""
+    """Return M-orthonormal columns that span rigid motions and static responses; refuse if there are more than
+    ``count``.
+    """
     basis = joined(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
         raise ParameterError(
@@ -124,13 +132,15 @@ def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, coun
 
 
 def _port_directions(mechanics: LinearMechanics) -> Array:
-    """A basis of the forces at inputs and outputs."""
+    """Return a basis of the forces at inputs and directions of outputs of a model, shape (n, k)."""
     weight = np.sqrt(mechanics.mass.diagonal())[:, None]
     return np.asarray(weight * _independent(ports(mechanics) / weight))
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
-    """Modes of which ``count`` are seen, as far as may be, and the rigid motions that inputs cause."""
+    """Return so many modes that, if possible, ``count`` of them take part in the response, and the rigid motions
+    that inputs cause.
+    """
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)
@@ -143,7 +153,9 @@ def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricM
 
 
 def seen_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Indices of modes with a part in the response, but rigid ones, ascending; unstable ones come first."""
+    """Return the indices of elastic modes that inputs reach and outputs read, ascending; unstable modes
+    come first.
+    """
     elastic = np.flatnonzero(modes.squares != 0)
     if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
         return np.asarray(elastic)
@@ -154,7 +166,9 @@ def seen_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
 
 
 def _parts(products: Array, directions: Array) -> Array:
-    """Largest part of each mode in any of the directions, relative to their sizes."""
+    """Return for each mode its largest participation in any of the directions, relative to the size of the
+    direction, shape (modes,).
+    """
     sizes = np.linalg.norm(directions, axis=0)
     return np.asarray((np.abs(products) / np.where(sizes > 0, sizes, 1.0)).max(axis=1, initial=0.0))
 
@@ -167,7 +181,8 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
-    """M-orthonormal columns, shape (n, count); fewer where given frequencies do not span as many.
+    """Return a Krylov reduction basis as M-orthonormal columns, shape (n, count); it has fewer where given
+    frequencies do not span as many.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
@@ -184,7 +199,7 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
 
 
 class MotionAnswers(Answers):
-    """Motions of unit inputs of a second-order model."""
+    """Responses of a second-order model to unit inputs, as the source of a Krylov basis."""
 
     def __init__(self, mechanics: LinearMechanics, modes: SymmetricModes) -> None:
         self.metric, self.phases = mechanics.mass, 1 + mechanics.is_gyroscopic
@@ -192,8 +207,8 @@ class MotionAnswers(Answers):
         self._known: dict[float, ComplexArray] = {}
 
     def columns(self, omega: float) -> list[Array]:
-        """Real columns of the responses at a frequency, see ``Answers``; at rest static ones, also to forces
-        at the outputs.
+        """Return real columns that span the responses at a frequency [rad/s], those of most energy first. At zero
+        they are static responses, also to forces at the outputs.
         """
         try:
             found: ComplexArray | Array = (
@@ -211,11 +226,13 @@ class MotionAnswers(Answers):
         return list(columns.T[:, :, None])
 
     def static_columns(self) -> list[Array]:
-        """Static responses to the inputs, see ``Answers``."""
+        """Return real columns that are the static responses to the inputs."""
         return list(static_answers(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Errors of a reduced model against one of all known modes and static responses, see ``Answers``."""
+        """Return the relative error of the model reduced with a basis at each frequency of ``grid`` [rad/s]. The
+        reference is a model of all known modes and static responses.
+        """
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 
@@ -234,7 +251,9 @@ class MotionAnswers(Answers):
 
 
 def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
-    """Rows of motions for unit inputs at a frequency, of a small model without constraints."""
+    """Return a function of the frequency [rad/s] that computes the response of a small model without constraints,
+    shape (outputs, inputs).
+    """
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()
     inner = [(each, each.quick.toarray()) for each in small.inner]
@@ -258,7 +277,8 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
 
 
 def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
-    """M-orthonormal columns, shape (n, count).
+    """Return a Craig-Bampton reduction basis as M-orthonormal columns, shape (n, count): rigid motions, static
+    responses at the ports, and modes with fixed ports.
 
     Raises:
         ParameterError: fewer columns than rigid motions and ports.
@@ -275,7 +295,7 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
 
 
 def _independent(columns: Array) -> Array:
-    """An orthonormal basis of the span of columns of comparable size."""
+    """Return an orthonormal basis of the span of columns, each scaled to length 1 first."""
     sizes = np.linalg.norm(columns, axis=0)
     if not sizes.any():
         return columns[:, :0]
@@ -289,7 +309,8 @@ RIGID = 1e-8  # of the most strained column
 
 
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
-    """The elastic rows of a body in a basis over all motions (n, k), without dependent columns.
+    """Extract the deformations of one body from a basis over all motions, shape (n, k), as independent columns.
+    Rigid motion of the body drops out.
 
     In the coordinates of its description, so that ``modes=`` takes them.
 

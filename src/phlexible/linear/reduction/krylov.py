@@ -30,7 +30,7 @@ ROUND_OFF = 1e-13
 
 
 class Answers(ABC):
-    """Responses of a linear model that span Krylov bases.
+    """Abstract source of Krylov bases: the responses of a linear model to its inputs at given frequencies.
 
     Attributes:
         metric: of the energy, symmetric and positive semi-definite, shape (n, n).
@@ -42,22 +42,26 @@ class Answers(ABC):
 
     @abstractmethod
     def columns(self, omega: float) -> list[Array]:
-        """Real columns that span the answers at a frequency [rad/s], those of most energy first.
+        """Return real columns that span the responses at a frequency [rad/s], those of most energy first.
 
         Each of shape (n, 1), or (n, 2) with its partner, without which it would drift.
         """
 
     @abstractmethod
     def static_columns(self) -> list[Array]:
-        """Real columns that span the answers to constant inputs, in balance with rigid acceleration, as above."""
+        """Return real columns that span the responses to constant inputs, in balance with rigid acceleration."""
 
     @abstractmethod
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Errors of the model reduced with a basis (n, k), relative to the response, at some frequencies."""
+        """Return the relative error of the model reduced with a basis, shape (n, k), at each frequency of ``grid``
+        [rad/s].
+        """
 
 
 def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
-    """The basis with answers at frequencies, orthonormal, at most ``most`` columns, an equal share for each."""
+    """Extend an orthonormal basis by responses at the given frequencies, an equal share for each, up to ``most``
+    columns.
+    """
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -66,7 +70,8 @@ def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequen
 
 
 def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """The basis with static answers, and with answers at frequencies that are chosen.
+    """Extend an orthonormal basis by static responses and by responses at automatically chosen frequencies (poles
+    and points of largest error), up to ``most`` columns.
 
     Args:
         poles: that inputs reach and outputs see, shape (k,) [rad/s].
@@ -105,7 +110,9 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """The basis with those columns that are new to it, and their partners; none is left without its own."""
+    """Extend an orthonormal basis by those columns that are new to it, each together with its partner, up to
+    ``most`` columns.
+    """
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -116,7 +123,9 @@ def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: floa
 
 
 def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
-    """The basis with those columns that are new to it, orthonormal in the metric, at most ``most`` columns."""
+    """Extend a basis by those columns that are linearly independent of it, orthonormalized in the metric, up to
+    ``most`` columns.
+    """
     for column in columns.T:
         if basis.shape[1] >= most:
             break
@@ -133,14 +142,17 @@ def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: float) 
 
 
 def real_columns(answers: ComplexArray | Array) -> Array:
-    """The larger one of real and imaginary part of each column first, then the others."""
+    """Split complex columns into real ones: first the larger of the real and imaginary part of each column, then
+    the other parts.
+    """
     real, imaginary = np.real(answers), np.imag(answers)
     larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
 def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Answers to mixes of the inputs, those that give most energy first: near a pole, the mode.
+    """Return the responses to mixtures of the inputs, ordered by decreasing energy. Near a pole the first one is
+    the mode.
 
     Args:
         metric: of the energy, shape (n, n).
@@ -153,7 +165,9 @@ def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> Co
 
 
 def frequency_grid(poles: Array) -> Array:
-    """Frequencies from well below the first resonance to a little above the last."""
+    """Return frequencies [rad/s] from well below the first pole to a little above the last, 12 between any two
+    poles, shape (frequencies,).
+    """
     if not len(poles):
         return np.array([1.0])
     ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
@@ -163,6 +177,8 @@ def frequency_grid(poles: Array) -> Array:
 
 
 def greatest_error(found: ComplexArray, exact: ComplexArray) -> float:
-    """Relative to each entry of the exact response (outputs, inputs)."""
+    """Return the largest error of a response, shape (outputs, inputs), relative to the exact one, entry by
+    entry.
+    """
     size = np.abs(exact)
     return float((np.abs(found - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -35,7 +35,8 @@ ROUND_OFF = 1e-10
 
 @dataclass(frozen=True)
 class PassivityCertificate:
-    """Why a model cannot give more energy than it got; each figure is relative to the largest entry.
+    """Evidence that a linear model is passive (gives no more energy than it received); each figure is relative to
+    the largest entry.
 
     Attributes:
         skewness: of J: what J + J^T misses.
@@ -53,12 +54,14 @@ class PassivityCertificate:
 
     @property
     def is_passive(self) -> bool:
-        """Whether all figures are round-off."""
+        """Whether the model is passive: all figures of the certificate are round-off."""
         return max(self.skewness, self.dissipation, self.storage) <= ROUND_OFF
 
 
 def passivity(model: ObservedPHDAE) -> PassivityCertificate:
-    """The certificate of a model of at most 1500 states, as far as eigenvalues are concerned."""
+    """Compute the passivity certificate of a linear model. Definiteness and zero modes are checked by eigenvalues
+    only up to 1500 states.
+    """
     errors = model.structure_errors()
     return PassivityCertificate(
         errors["skewness"],
@@ -69,7 +72,9 @@ def passivity(model: ObservedPHDAE) -> PassivityCertificate:
 
 
 def _zero_modes(model: ObservedPHDAE) -> int | None:
-    """Dimension of null J - R of the states that constraints leave free."""
+    """Return the number of independent states of a model that never change (rigid motions, self-stresses); None if
+    the model is too large or its energy is not positive.
+    """
     if model.order > LARGEST:
         return None
     try:
@@ -82,7 +87,7 @@ def _zero_modes(model: ObservedPHDAE) -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class ReductionError:
-    """Full and reduced response compared.
+    """Errors of the frequency response of a reduced model compared with that of the full model.
 
     Attributes:
         frequencies: shape (k,) [rad/s].
@@ -98,7 +103,7 @@ class ReductionError:
 
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
-    """The error over some frequencies (k,) [rad/s].
+    """Compare the frequency responses of a full and a reduced model at the given frequencies, shape (k,) [rad/s].
 
     Raises:
         PoleError: an undamped pole of either model among them.
@@ -118,7 +123,7 @@ def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: Ar
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A reduced model and the basis that it is made with.
+    """Result of a model order reduction: the reduced model and the basis that was used.
 
     Attributes:
         model: the small one.
@@ -138,7 +143,8 @@ def reduced_model(
     keep_rigid: bool = False,
     static_correction: bool = False,
 ) -> Reduction:
-    """A model with ``order`` states and the same inputs and outputs, without multipliers.
+    """Reduce a linear model to ``order`` states with the same inputs and outputs, without multipliers of
+    constraints.
 
     With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 
@@ -204,7 +210,7 @@ def reduced_model(
 
 
 def _sets(model: ObservedPHDAE) -> str:
-    """Description of the sets that states come in, for messages."""
+    """Return the name of the groups in which a model's states are reduced together, for messages."""
     if model.mechanics is None:
         return "pairs of velocity and stress"
     if model.mechanics.inner:

@@ -30,7 +30,8 @@ DRIFTING = 1e-6  # rates of the full model that are more than round-off
 
 @dataclass(frozen=True, eq=False)
 class NormalForm:
-    """Dense matrices of a model in normal form.
+    """Linear model ``dx/dt = (J - R) x + B u`` with energy ``|x|^2 / 2`` as dense matrices, with its constant
+    states separated.
 
     Attributes:
         structure: J, shape (n, n), skew.
@@ -52,7 +53,7 @@ class NormalForm:
 
 
 def normal_form(model: ObservedPHDAE) -> NormalForm:
-    """Normal form of a model without constraints.
+    """Convert a mechanical model without constraints to a first-order model with energy ``|x|^2 / 2``.
 
     Raises:
         ModelError: too many states for dense matrices, displacements as outputs, or an energy that is
@@ -104,7 +105,9 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
-    """Normal form of the states that constraints leave free; inputs that prescribe velocities act by inertia."""
+    """Convert a model in energy coordinates to the normal form of those states that constraints leave free. Inputs
+    that prescribe velocities act through inertia.
+    """
     structure, dissipation = form.among_free(form.structure), form.among_free(form.dissipation)
     coupling = form.coupling
     velocities = None if coupling is None else np.arange(len(structure)) < len(coupling)
@@ -114,7 +117,9 @@ def normal_form_of_states(form: EnergyForm) -> NormalForm:
 def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
-    """J x = R x = 0: velocities that strain nothing and that nothing damps, and self-stresses."""
+    """Make a ``NormalForm`` in which the states with J x = R x = 0, which never change, are separated from the
+    others. They are rigid motions and self-stresses.
+    """
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))
@@ -125,7 +130,9 @@ def _with_constants(
 
 
 def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> ObservedPHDAE:
-    """The model of an orthonormal basis, shape (n, m): the same form again."""
+    """Project a model in normal form on an orthonormal basis, shape (n, m), and return the small model; it stays
+    port-Hamiltonian.
+    """
     J, R = basis.T @ form.structure @ basis, basis.T @ form.dissipation @ basis
     refuse_drifting(
         J - R, lambda still: np.linalg.norm((form.structure - form.dissipation) @ basis @ still, axis=0)
@@ -137,7 +144,8 @@ def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> Obs
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Nothing may stay as it is in a reduced model that changes in the full one: it would drift, for ever.
+    """Refuse a reduced model with states that never change although the full model changes in them, as it would
+    drift.
 
     Args:
         small: J - R of the reduced model, without constraints, shape (k, k).
@@ -169,7 +177,8 @@ GRAMIAN_ROUND_OFF = np.finfo(float).eps
 
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
-    """Orthonormal columns, shape (n, k); rigid motions that inputs cause come first.
+    """Return orthonormal columns, shape (n, k), that span the states retained by balanced truncation; rigid motions
+    that inputs cause come first.
 
     k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
     to round-off, products of their factors (the Hankel values) up to its root.
@@ -214,7 +223,8 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """The motions that directions of states move most, by velocities and by strains, with the stresses of these.
+    """Return a basis of at most ``count`` velocities and their stresses that captures the given directions of
+    states best.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 
@@ -236,7 +246,7 @@ def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Arr
 
 
 def _factor(gramian: Array) -> Array:
-    """L with L L^T = the Gramian."""
+    """Return a factor L of a Gramian, L L^T; negative eigenvalues (round-off) count as zero."""
     values, vectors = linalg.eigh((gramian + gramian.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -250,7 +260,8 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Orthonormal columns, shape (n, order); rigid motions that inputs cause come first.
+    """Return a basis of states by pyMOR's pH-IRKA as orthonormal columns, shape (n, order); rigid motions that
+    inputs cause come first.
 
     Raises:
         MissingExtraError: pyMOR is not installed.

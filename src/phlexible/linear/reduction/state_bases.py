@@ -72,7 +72,7 @@ LOSSLESS = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class StateBasis:
-    """A basis of states of a model.
+    """Basis of states for the reduction of a linear model, orthonormal in its energy.
 
     Attributes:
         columns: V, orthonormal in the energy, zero at multipliers, shape (order of the model, k).
@@ -87,7 +87,9 @@ class StateBasis:
 
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Reduced model by Galerkin projection of states; without multipliers if the model is proper."""
+    """Project a linear model on a basis of states (Galerkin). The result has multipliers only if inputs or outputs
+    need them.
+    """
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -113,7 +115,8 @@ def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Reduced model by Galerkin projection, refused where it has motions that drift.
+    """Project a linear model on a basis of states, and refuse the result if it has drifting motions that the full
+    model lacks.
 
     Raises:
         ModelError: see ``refuse_drifting``.
@@ -124,7 +127,9 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def _kept_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
-    """Forces of the multipliers that inputs or outputs need, their ports and outputs."""
+    """Return the constraint forces, ports and outputs of those multipliers that inputs or outputs need in the
+    reduced model.
+    """
     forces = np.asarray(Z.T @ model.structure[:, tied])
     ports, outputs = model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     if not ports.any() and not outputs.any():
@@ -141,7 +146,7 @@ def _kept_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, A
 
 
 def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> None:
-    """Refuse a reduced model that drifts, see ``refuse_drifting``; all inputs are zero, also prescribed
+    """Refuse a reduced model that drifts although the full model does not, with all inputs zero, also prescribed
     velocities.
     """
     moving, tied = dynamic_and_multipliers(small)
@@ -176,7 +181,8 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Velocities and as many stresses, at most ``order`` beside prescribed ones.
+    """Return a basis of velocities and as many matching stresses, of at most ``order`` states besides prescribed
+    ones.
 
     Args:
         basis: of a mechanical model: columns of a number of motions.
@@ -210,7 +216,9 @@ def pair_basis(
 
 
 def _with_ports(found: CondensedModel, count: int, with_tied: bool) -> LinearMechanics:
-    """The mechanics with inputs and outputs, of more than it takes to find ``count`` motions random mixes."""
+    """Return the mechanical model with its inputs and outputs, replaced by random mixtures if there are more than
+    needed for ``count`` motions.
+    """
     forces, rows = found.directions(with_tied)
     mass, most = found.mechanics.mass, count + SPARE
     inputs, outputs = mixed(forces, mass, most), mixed(rows.T, mass, most)
@@ -218,7 +226,9 @@ def _with_ports(found: CondensedModel, count: int, with_tied: bool) -> LinearMec
 
 
 def _self_stresses(found: CondensedModel, modes: SymmetricModes) -> Array:
-    """States of stresses that inputs drive and that stay as they are: no motion answers to them."""
+    """Return stress states that inputs drive and that no motion responds to, as columns, shape (order of the model,
+    k).
+    """
     strained = (found.strained @ found.model.port_map[found.stresses]).toarray()
     driven, states = strained.any(axis=0), np.zeros((found.model.order, strained.shape[1]))
     answers = static_answers(found.mechanics, modes, -(found.forces_of_stresses @ strained[:, driven]))
@@ -229,12 +239,12 @@ def _self_stresses(found: CondensedModel, modes: SymmetricModes) -> Array:
 
 
 def _energies(found: CondensedModel, states: Array) -> Array:
-    """Roots of twice the energy of each column."""
+    """Return the square root of twice the energy of each column of states."""
     return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", states, found.model.energy_matrix @ states))))
 
 
 def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) -> tuple[Array, int]:
-    """States of other stresses and those of motions, orthonormal in the energy.
+    """Return stress states as energy-orthonormal columns: the given other stresses, then those of the motions.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
@@ -260,7 +270,9 @@ def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) 
 
 
 def _beside(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
-    """Number of rigid motions, states of energy 1/2, that move no flexible state."""
+    """Return the number of rigid motions (states of energy 1/2) that move none of the flexible states; 0 without a
+    list of these.
+    """
     if flexible is None or not rigid.shape[1]:
         return 0
     parts = rigid[flexible]
@@ -280,10 +292,12 @@ KRYLOV_ROUND_OFF = 1e-9  # parts that lossless models do not have
 
 
 class StateAnswers(Answers):
-    """States x, multipliers at zero, of unit inputs ``exp(i w t)``."""
+    """Responses of a first-order model to unit harmonic inputs as states, with zeros for multipliers, as the source
+    of a Krylov basis.
+    """
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """Set up the responses of a model.
+        """Prepare the responses of a linear model.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -303,7 +317,7 @@ class StateAnswers(Answers):
         self._parts = [kinds == StateKind.VELOCITY, kinds == StateKind.STRESS] if known else [kinds == kinds]
 
     def columns(self, omega: float) -> list[Array]:
-        """Real columns of the responses at a frequency, see ``Answers``.
+        """Return real columns that span the responses at a frequency [rad/s], velocities and stresses as partners.
 
         Where velocities are not told from stresses, the other part of the answer is the partner. At rest the
         velocities that belong to the stresses are the displacements.
@@ -312,8 +326,8 @@ class StateAnswers(Answers):
         return self._pairs(answers, self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers)
 
     def static_columns(self) -> list[Array]:
-        """Static responses to the inputs, see ``Answers``, with partners from the next moment where a part
-        vanishes.
+        """Return real columns that span the static responses to the inputs; where a response vanishes, the next
+        moment takes its place.
         """
         answers = self._at_rest(self._model.port_map.toarray())
         following, sizes = self._at_rest(self._model.descriptor @ answers), self._sizes(answers)
@@ -327,7 +341,9 @@ class StateAnswers(Answers):
         return self._pairs(stresses, velocities)
 
     def _at_rest(self, right: Array) -> Array:
-        """Constant states under constant right sides, in balance with rates of rigid states."""
+        """Return the constant states under the constant right sides, shape (order, columns), in balance with the
+        rates of rigid states.
+        """
         E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
         balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
         x = np.zeros(right.shape)
@@ -358,12 +374,12 @@ class StateAnswers(Answers):
         ]
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Errors of a reduced model, see ``Answers``."""
+        """Return the relative error of the model reduced with a basis at each frequency of ``grid`` [rad/s]."""
         small = StateAnswers(state_galerkin(self._model, StateBasis(basis, "krylov")))
         return np.array([greatest_error(small.outputs(omega), self.outputs(omega)) for omega in grid])
 
     def at(self, omega: float) -> ComplexArray:
-        """Shape (order of the model, inputs).
+        """Return the states for unit harmonic inputs at a frequency [rad/s], shape (order of the model, inputs).
 
         Raises:
             PoleError: an undamped pole.
@@ -375,7 +391,9 @@ class StateAnswers(Answers):
         return self._known[omega]
 
     def outputs(self, omega: float) -> ComplexArray:
-        """Outputs of the dynamic states, shape (outputs, inputs)."""
+        """Return the outputs for unit harmonic inputs at a frequency [rad/s], shape (outputs, inputs), without
+        those of multipliers.
+        """
         return np.asarray(self._model.output_matrix @ self.at(omega))
 
     def _solved(self, omega: float, right: ComplexArray) -> ComplexArray:
@@ -390,7 +408,7 @@ class StateAnswers(Answers):
 
 
 def seen_poles(model: ObservedPHDAE, form: EnergyForm, normal: NormalForm) -> Array:
-    """Frequencies of the modes that inputs reach and outputs see, ascending [rad/s]."""
+    """Return the frequencies of the modes that inputs reach and outputs read, ascending [rad/s]."""
     modes = lowest_model_modes(model, model.order)
     free = form.free.T @ form.to_energy @ modes.shapes[:, modes.rigid_modes :]
     reached, seen = np.abs(free.conj().T @ normal.ports).T, np.abs(normal.outputs @ free)
@@ -404,7 +422,7 @@ STATE_ROUND_OFF = 1e-10
 
 
 class ReductionMethod(StrEnum):
-    """Method of model order reduction.
+    """Method of model order reduction, which determines the basis of the reduced model.
 
     MODAL: the lowest modes that inputs and outputs see. CRAIG_BAMPTON: static responses to forces at inputs and
         outputs,
@@ -424,7 +442,9 @@ class ReductionMethod(StrEnum):
 
 
 def energy_basis(form: NormalForm, order: int, method: ReductionMethod) -> Array:
-    """Orthonormal columns over the states of a normal form, shape (n, order or fewer)."""
+    """Return an orthonormal basis of the states of a normal form, shape (n, order or fewer), by balanced truncation
+    or IRKA.
+    """
     return balanced_basis(form, order) if method is ReductionMethod.BALANCED else irka_basis(form, order)
 
 
@@ -436,7 +456,8 @@ def state_basis(
     static_correction: bool = False,
     flexible: IntArray | None = None,
 ) -> StateBasis:
-    """The basis of a method. Inputs that prescribe velocities, and joint forces as outputs, add to the order.
+    """Return the basis of states of a linear model for a reduction method. Inputs that prescribe velocities, and
+    joint forces as outputs, add to the order.
 
     Args:
         static_correction: of modal bases.
@@ -492,7 +513,7 @@ def state_basis(
 def motion_basis(
     method: ReductionMethod, frequencies: Sequence[float] | None, static_correction: bool
 ) -> Callable[[LinearMechanics, int], Array]:
-    """Function that finds a basis of motions of a mechanical model."""
+    """Return the function (mechanics, count) that computes a basis of motions by the given reduction method."""
     match method:
         case ReductionMethod.MODAL:
             return partial(modal_basis, static_correction=static_correction)
@@ -503,7 +524,9 @@ def motion_basis(
 
 
 def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
-    """Number of rigid states that inputs reach and that have no velocity."""
+    """Return the number of constant states that inputs reach and that have no velocity, that is, of
+    self-stresses.
+    """
     if form.velocities is None:
         return 0
     sizes = linalg.svdvals((form.free @ normal.rigid)[: form.velocities]) if normal.rigid.size else np.zeros(0)
@@ -511,7 +534,9 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Motions that inputs prescribe, and what joint forces that are outputs act on; orthonormal, shape (n, k)."""
+    """Return the motions that inputs prescribe or on which joint forces act that are outputs, as orthonormal
+    columns, shape (n, k).
+    """
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
     parts = form.ties @ np.hstack([T[:, prescribed], others])
@@ -532,7 +557,7 @@ RIGID = 1e-7  # share of the root of the energy that is flexible
 
 
 def rigid_states(model: ObservedPHDAE) -> IntArray:
-    """Indices of the states that J and R couple to multipliers only.
+    """Return the indices of the rigid velocities, the states that J and R couple to multipliers only.
 
     Raises:
         ModelError: a model in other variables than velocities and stresses.
@@ -548,7 +573,7 @@ def rigid_states(model: ObservedPHDAE) -> IntArray:
 
 
 def kept_size(model: ObservedPHDAE) -> int:
-    """Number of rigid velocities and multipliers."""
+    """Return the number of states that a reduction of flexible states retains: rigid velocities and multipliers."""
     return len(rigid_states(model)) + len(dynamic_and_multipliers(model)[1])
 
 
@@ -559,7 +584,8 @@ def flexible_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> ObservedPHDAE:
-    """The model (46) with ``order`` flexible states, or fewer.
+    """Reduce the flexible states of a model to ``order`` or fewer and retain its rigid velocities and multipliers,
+    (46) of Brugnoli et al. (2020).
 
     Raises:
         ModelError: other variables than velocities and stresses, or what the method refuses.
@@ -587,7 +613,7 @@ def flexible_reduction(
 
 
 def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasis) -> sparse.csr_array:
-    """V_f over all states, orthonormal: what a basis has of flexible states."""
+    """Return the flexible part of a basis of states as orthonormal columns, shape (order of the model, k)."""
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
     found = joined(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
@@ -595,6 +621,6 @@ def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasi
 
 
 def _picked(states: IntArray, order: int) -> sparse.csr_array:
-    """Columns of the identity."""
+    """Return the columns of the identity matrix that belong to the given states, shape (order, states)."""
     places = (states, np.arange(len(states)))
     return sparse.csr_array((np.ones(len(states)), places), (order, len(states)))
