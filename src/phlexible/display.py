@@ -1,4 +1,4 @@
-"""How objects show themselves: values in a few characters, small tables as HTML, signatures in ``help``."""
+"""Display of objects: values in a few characters, small tables as HTML, signatures in ``help``."""
 
 import inspect
 import re
@@ -192,7 +192,7 @@ def _shorten_function(function: object) -> None:
 
 
 def short(signature: inspect.Signature) -> inspect.Signature:
-    """The same with annotations in a few words; options are shown by the texts that stand for them."""
+    """Return a signature with annotations in a few words; default options are shown by their texts."""
     parameters = [
         each.replace(annotation=_annotation(each.annotation), default=_default(each.default))
         for each in signature.parameters.values()
@@ -209,7 +209,7 @@ def _default(given: Any) -> Any:
 
 
 def said(annotation: Any) -> str:
-    """A type in a few words."""
+    """Return a type annotation as a short text."""
     match annotation:
         case None:
             return "None"
@@ -237,7 +237,7 @@ def said(annotation: Any) -> str:
 
 
 def _union(given: tuple[Any, ...]) -> str:
-    """Alternatives; all those of ArrayLike are one."""
+    """Text of the alternatives of a union type; all those of ArrayLike are one."""
     is_array = ARRAY_LIKE <= set(given)
     own = [each for each in given if not (is_array and each in ARRAY_LIKE)]
     names = [*(["ArrayLike"] if is_array else []), *(said(each) for each in own if each is not NoneType)]

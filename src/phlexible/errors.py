@@ -1,4 +1,7 @@
-"""Exceptions: each says what came, what was expected, what to do, and is also the builtin it specialises."""
+"""Exceptions and warnings of the package: each says what came, what was expected, what to do.
+
+Each exception is also the builtin that it specialises.
+"""
 
 import dataclasses
 import sys

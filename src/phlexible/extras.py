@@ -7,7 +7,7 @@ from phlexible.errors import MissingExtraError
 
 
 def optional(module: str, extra: str) -> ModuleType:
-    """The module.
+    """Import a module of a package that is optional, and return it.
 
     Raises:
         MissingExtraError: it is not installed; the message gives the command.

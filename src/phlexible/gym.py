@@ -114,13 +114,14 @@ class Env(gymnasium.Env[Array, Array]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """A new episode; the observation at its begin and an empty dictionary."""
+        """Begin a new episode; return the observation at its start and an empty dictionary."""
         super().reset(seed=seed)
         self.run = self._begin(self.np_random)
         return self._seen(), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """One interval: observation, reward, terminated, truncated, {"time": t} or {"error": ...}.
+        """Advance by one interval; return observation, reward, terminated, truncated, {"time": t} or {"error":
+        ...}.
 
         Raises:
             ParameterError: an action of another shape or with numbers that are not finite.
@@ -134,14 +135,14 @@ class Env(gymnasium.Env[Array, Array]):
         return seen, float(called(self._reward, "reward", seen, values, at=AFTER)), is_over, self._is_late, info
 
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
-        """In units of the inputs, of the shape of the action."""
+        """Convert an action, numbers from -1 to 1, to values of the inputs in their units, of the same shape."""
         given = numbers("action", action)
         if given.shape != shape or not np.isfinite(given).all():
             raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
         return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
 
     def _move(self, values: Array) -> dict[str, Any]:
-        """One interval with these inputs; {"time": t}, with "error" where a step fails."""
+        """Advance by one interval with these inputs; return {"time": t}, with "error" if a step fails."""
         info = dict[str, Any]()
         self._put(values)
         try:
@@ -297,7 +298,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
     @property
     def runs(self) -> list[LiveRun]:
-        """Of the episodes that go on; once they are asked for, steps take longer, since all are kept up to date."""
+        """Live runs of the present episodes; after a first access steps take longer, since all are kept up to
+        date."""
         return self._live.runs
 
     @property
@@ -309,7 +311,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """New episodes; observations (n, numbers) at their begin and an empty dictionary.
+        """Begin new episodes; return observations (n, numbers) at their start and an empty dictionary.
 
         Args:
             seed: of the first; the others have the numbers that follow. Or one for each.
@@ -340,7 +342,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return self._seen(), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
-        """One interval: observations, rewards, terminated, truncated, {"time": (n,)}; "error" where steps failed.
+        """Advance by one interval; return observations, rewards, terminated, truncated, {"time": (n,)}.
+
+        The dictionary has "error" where steps failed.
 
         Raises:
             ParameterError: actions of another shape or with numbers that are not finite.
@@ -370,7 +374,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return seen, rewards, is_over, is_late, info
 
     def _begin(self, which: Sequence[int]) -> None:
-        """New episodes of some: at the start that is known where the model is the one of the last episode."""
+        """Begin new episodes in some environments, from the stored start if the model is that of the last
+        episode."""
         live, has_new = self._live, False
         for k in which:
             env = self._envs[k]
@@ -391,7 +396,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return env.run
 
     def _list_sensors(self) -> None:
-        """Of all, slot by slot."""
+        """List the sensors of all environments, by their slots in an observation."""
         slots = range(len(self._envs[0]._sensors))
         self._sensors = [[env._sensors[slot] for env in self._envs] for slot in slots]
 

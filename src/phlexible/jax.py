@@ -27,11 +27,11 @@ def simulate(
     tolerance: float | None = None,
     example: Mapping[str, Any] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """What sensors read in a run, as arrays that ``jax.grad`` differentiates by the adjoint of the run.
+    """Simulate and return sensor readings as arrays that ``jax.grad`` differentiates by the adjoint of the run.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
-    by ``ph.gradient``, once for each pull-back. Second derivatives are refused, and JAX refuses ``jax.jvp``. Runs
-    are taken in float64; arrays have what JAX is set to (``jax_enable_x64``).
+    by ``ph.gradient``, once for each vjp. Second derivatives are refused, and JAX refuses ``jax.jvp``. Runs are
+    computed in float64; arrays have the precision that JAX is set to (``jax_enable_x64``).
 
     Args:
         build: parameters and inputs by name -> model: numbers, arrays of NumPy, and a ``ph.Signal`` of each input.

@@ -1,4 +1,4 @@
-"""The public model: a mechanism that can be simulated."""
+"""Model of a mechanism that can be simulated, the public class ``Model``."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -87,7 +87,7 @@ FASTEST = 16.0  # by which a run has more steps than the one before
 
 
 class ToleranceOf(Enum):
-    """What ``tolerance=`` is for."""
+    """Scope of ``tolerance=``: the error of each step, or that of the whole run."""
 
     STEP = "step"
     RUN = "run"
@@ -113,7 +113,7 @@ class Model(Mechanism):
         self._numbers = KeptNumbers()
 
     def __getstate__(self) -> dict[str, object]:
-        """For pickles: without numbers, which are made anew."""
+        """Return the state for pickles, without cached numbers, which are computed anew."""
         return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -262,7 +262,7 @@ class Model(Mechanism):
         stop: When | None,
         motion: Motion,
     ) -> Repeatable | str:
-        """How a run is done again with other steps, or why it cannot be."""
+        """Return a function that repeats a run with other steps, or the reason why that is impossible."""
         reasons = {
             "tolerance= changes steps as it goes": options.tolerance is not None,
             "stop= ends each run at another instant": stop is not None,
@@ -294,7 +294,8 @@ class Model(Mechanism):
         options: StepOptions,
         motion: Motion,
     ) -> LivePage | str:
-        """How a page that steps the model as in a run is made, or why there is none."""
+        """Return a function that makes a page which steps the model as in a run, or the reason why there is
+        none."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
         system = motion.run.system
@@ -595,7 +596,7 @@ class Model(Mechanism):
         return plot_model(self, path, axes, labels, frames)
 
     def _repr_html_(self) -> str:
-        """For notebooks: a picture and the bodies of the model."""
+        """HTML for notebooks, with a picture and the bodies of the model."""
         return model_html(self)
 
     def _need_bodies(self) -> None:
@@ -721,7 +722,7 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
 
 
 def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
-    """Where a run begins, as a state and as an instant, and whether joints are redundant there."""
+    """Return the start of a run, as a state and as an instant, and whether constraints are redundant there."""
     if not isinstance(kind, State):
         return numbers.start.of(system, kind)
     state = given_state(system, kind)

@@ -28,7 +28,7 @@ def simulate(
     numerical_damping: float = 0.0,
     tolerance: float | None = None,
 ) -> tuple[Array, dict[str, Any]]:
-    """What sensors read in a run, as tensors whose ``backward`` is the adjoint of the run.
+    """Simulate and return sensor readings as tensors whose ``backward`` is the adjoint of the run.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.
