@@ -40,6 +40,8 @@ SIX = ("11", "22", "33", "23", "13", "12")
 def forces_of_branches(system: System, branches: Array) -> Array:
     """Return the forces of viscoelastic branches and friction springs of elements along their coordinates, shape
     (..., forces), from history variables, shape (..., branches).
+
+    Friction springs of contacts are left out: they act across the coordinate.
     """
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]

@@ -41,7 +41,7 @@ class MeasuredRows:
         values: positions and rates, shape (k,).
         place_rows: d position/dq, zero where a value is a rate, shape (k, velocities).
         rate_rows: d rate/d nu, zero where a value is a position.
-        sizes: of differences of each value, shape (k,).
+        sizes: sizes of the differences of each value, shape (k,).
     """
 
     values: Array
@@ -56,11 +56,13 @@ class LawSlopes:
     for small changes of pose and velocities.
 
     Attributes:
-        name: of the forces.
+        name: name of the load or force element.
         stiffness: K, shape (velocities,) * 2.
-        levers: L of D = L B, shape (velocities, numbers): what a change of each number that it measures exerts.
-        rate_rows: B: d rate/d nu of these numbers, zero where one is a position, shape (numbers, velocities).
-        is_smooth: whether differences of other sizes agree.
+        levers: L of D = L B: minus the derivative of the forces with respect to each measured value, shape
+            (velocities, values).
+        rate_rows: B: derivative of the measured values with respect to nu, zero where one is a position, shape
+            (values, velocities).
+        is_smooth: whether differences of other sizes give the same derivatives.
     """
 
     name: str
@@ -231,11 +233,11 @@ class ElementState:
     """Coordinates of all scalar element forces (springs, dampers, motors) at one instant, with their derivatives.
 
     Attributes:
-        theta: their coordinates, angles between -pi and pi, shape (forces,).
-        functions: of all coordinates, force after force.
+        theta: coordinates of the forces, angles between -pi and pi, shape (forces,).
+        functions: functions y of vectors from which the coordinates are computed, force after force.
         matrix: dy/dnu of the functions, shape (functions, velocities).
-        drift: what moving frames add to dy/dt, shape (functions,).
-        gradients, hessians: of each theta to its own functions.
+        drift: contribution of moving frames to dy/dt, shape (functions,).
+        gradients, hessians: first and second derivatives of each theta with respect to its own functions.
     """
 
     theta: Array
@@ -294,10 +296,10 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
     they run, give none.
 
     Args:
-        system: what is loaded.
-        state: where.
+        system: mechanism that is loaded.
+        state: state in which the forces act.
         at: the state as an instant, where the caller has it.
-        share: of gravity, loads and what is prescribed; springs and dampers count whole.
+        share: factor of gravity, loads and prescribed element forces; springs and dampers count whole.
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
@@ -331,10 +333,10 @@ def element_pulls(
     ``theta``, shape (forces,).
 
     Args:
-        system: what moves.
-        elements: at the instant.
+        system: mechanism with the force elements.
+        elements: coordinates of the element forces at the instant, with their derivatives.
         theta: the coordinates there; angles over full turns where springs are wound up.
-        velocity: nu, flat.
+        velocity: velocities nu, shape (velocities,).
         prescribed: parts of the forces that are, shape (forces,).
     """
     rates = elements.rows @ velocity + elements.drifts
@@ -394,9 +396,9 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
     """Yield, for each load, the world vectors that it acts on and the force on each of them, shape (k, 3).
 
     Args:
-        system: what moves.
-        at: one instant.
-        values: of the loads, shape (loads, 3); None: those at the instant, of controllers zero.
+        system: mechanism that is loaded.
+        at: instant at which the loads act.
+        values: values of the loads, shape (loads, 3); None: those at the instant, zero for controllers.
     """
     for number, load in enumerate(system.loads):
         yield acting(system, at, load, load_value(system, at, load) if values is None else values[number])

@@ -31,7 +31,7 @@ class VectorCollector:
     """Register of the world vectors and difference vectors that functions use; equal ones get the same index.
 
     Args:
-        resolver: finds their numbers.
+        resolver: converter of symbolic vectors to numbers.
     """
 
     def __init__(self, resolver: VectorResolver) -> None:
@@ -83,13 +83,13 @@ class FunctionSet:
     at T instants.
 
     Attributes:
-        layout: of their system.
+        layout: layout of the arrays of the system.
         set: the vectors of all chords.
         chords: weights and vectors of each.
-        functions: for each function (coefficient, chord, chord, factor) of its terms.
-        constants: shape (M,).
+        functions: terms of each function: (coefficient, index of a chord, index of a chord, factor of time).
+        constants: numbers that are subtracted from the sums of the terms, shape (M,).
         offsets: subtracted functions of time.
-        paths: of the drives, in the order of ``Given.paths``.
+        paths: paths of hoists and drives, in the order of ``Given.paths``.
     """
 
     layout: Layout
@@ -383,10 +383,10 @@ class CoordinatePlace:
     """Joint coordinate that occurs in a relation of coordinates, with its factor and the indices of its functions.
 
     Attributes:
-        row: of the relation.
-        coordinate: theta.
-        factor: c.
-        place: of its functions among those of all constraints.
+        row: index of the relation among the rows of constraints.
+        coordinate: the joint coordinate theta.
+        factor: factor c of the coordinate in the relation.
+        place: slice of its functions among those of all constraints.
     """
 
     row: int
@@ -401,11 +401,11 @@ class ConstraintSet:
     ``FunctionSet``.
 
     Attributes:
-        functions: of plain rows and of all coordinates, row after row.
+        functions: functions of plain rows and of the coordinates in relations, row after row.
         owner: row of each function.
-        places: of the coordinates of relations.
-        constants: of relations, by their rows; those of plain rows are in ``functions``.
-        count: M.
+        places: coordinates of the relations.
+        constants: constants of relations, zero for plain rows, whose constants are in ``functions``, shape (M,).
+        count: number M of rows.
     """
 
     functions: FunctionSet
@@ -429,7 +429,7 @@ class ConstraintSet:
         joints close.
 
         Args:
-            at: instants.
+            at: instants at which the functions are evaluated.
             near: coordinates of relations over full turns, (T, ``places``), to which theirs are the nearest
                 that fit; None: to zero.
         """

@@ -39,10 +39,11 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, given: State) -> Array:
-    """Return the moments of the displacements of all bodies since the pose ``given`` against their rigid motions,
-    in the layout of the velocities, shape (velocities,).
+    """Return the first moments of the displacements of all bodies since the pose ``given``, in the layout of the
+    velocities, shape (velocities,).
 
-    Their derivative to small motions is M(eta), at the given pose exactly.
+    They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
+    small motions is M(eta), at the given pose exactly.
     """
     layout = system.layout
     moments = np.zeros(int(layout.velocity[-1]))
@@ -65,7 +66,7 @@ def squared_distance(system: System, state: State, given: State, factors: Array)
     displacement over all undeformed bodies, weighted body by body.
 
     Args:
-        factors: one for each body, in all its places of nu.
+        factors: weights, each repeated in all places of its body in nu, shape (velocities,).
     """
     layout, total = system.layout, 0.0
     for index, placed in enumerate(system.bodies):
@@ -186,8 +187,8 @@ class AssembledPose:
 
     Attributes:
         state: undeformed, with the nearest velocities that joints and drives allow.
-        gap_before: largest gap at the given pose, over the length it is compared with.
-        gap_after: the same at the new pose.
+        gap_before: largest relative gap at the given pose (``System.relative_gaps``).
+        gap_after: largest relative gap at the new pose.
     """
 
     state: State
@@ -201,7 +202,7 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     Args:
         system: bodies at approximate poses.
         fixed: names of bodies that do not move.
-        weights: of bodies by name, 1 for the others; large: moves little.
+        weights: weight of each named body, 1 for the others; a body with a large one moves little.
 
     Raises:
         JointGapError: the joints cannot close near the given poses; with the smallest gaps found. Or a drive
@@ -255,12 +256,10 @@ class _Rods:
 
 @dataclass(frozen=True, eq=False)
 class _PoseProblem:
-    """Optimization problem of the pose with closed joints that is nearest to the pose ``given``. Bodies move along
-    the columns of ``motions``, shape (velocities, motions).
+    """Optimization problem of the pose with closed joints that is nearest to the pose ``given``.
 
-    Bodies start at ``given`` and move along ``motions`` (columns over nu) with weights ``factors`` (over nu);
-    ``rods``
-    keep their shape.
+    Bodies start at ``given`` and move along the columns of ``motions``, shape (velocities, motions), with weights
+    ``factors``, shape (velocities,). The strains of ``rods`` stay constant.
     """
 
     system: System
@@ -325,8 +324,10 @@ class _PoseProblem:
 
 
 def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the allowed motions of the bodies as columns, shape (velocities, motions): rigid motions of bodies
-    that are not fixed, and those of strings between nodes that joints hold.
+    """Return the allowed motions of the bodies as columns, shape (velocities, motions).
+
+    They are rigid motions of bodies with a frame, translations of soft bodies, and motions of strings that are
+    linear between their ends and the nodes that joints hold; none for bodies that are fixed.
     """
     layout, held = system.layout, system.rows.matrix(system.at(given)).tocsc().indptr
     blocks = []

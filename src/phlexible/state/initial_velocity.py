@@ -268,7 +268,7 @@ def missed_rates(system: System, at: Instants, velocity: Array, before: Array | 
 
     Args:
         at: the pose as an instant.
-        velocity: nu.
+        velocity: velocities nu, shape (velocities,).
         before: nu that it was made from, whose round-off is in it.
 
     Returns:
@@ -295,8 +295,8 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     """Return the velocities that the user prescribed, zero elsewhere, and a mask of where they are, in the layout
     of the flat velocities, shape (velocities,).
 
-    Those of translation are velocities of the reference points, world axes. What is left out of bodies that nothing
-    holds is zero.
+    Those of translation are velocities of the reference points in world axes. The mask includes velocities that
+    were left out of bodies that nothing holds: they are zero.
     """
     layout, d = system.layout, system.dimension
     values = np.zeros(int(layout.velocity[-1]))
@@ -384,9 +384,8 @@ def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Ar
 
 
 def _only_solution(matrix: Matrix, values: Array) -> Array | None:
-    """Solve the square system ``matrix @ x = values`` if its solution is unique and well conditioned; return None
-    otherwise.
-    """
+    """Solve the square system ``matrix @ x = values`` if the matrix is dense and the solution unique and well
+    conditioned; return None otherwise."""
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:

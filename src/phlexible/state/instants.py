@@ -31,7 +31,7 @@ class RecordedGiven:
     Attributes:
         frames: origins, world axes, shape (T, f, 3) [m].
         frame_rotations: rotations since t = 0, shape (T, f, 3, 3).
-        frame_velocities: of the origins, shape (T, f, 3) [m/s].
+        frame_velocities: velocities of the origins, world axes, shape (T, f, 3) [m/s].
         frame_angular_velocities: world axes, shape (T, f, 3) [rad/s].
         paths: p(t) of the drives, shape (T, p) [rad or m].
         path_rates: dp/dt, shape (T, p).
@@ -55,10 +55,10 @@ class GivenFunctions:
     demand and cached.
 
     Attributes:
-        moving: frames.
-        driven: paths.
-        times: shape (T,) [s].
-        end: accelerations are differences of values up to here [s].
+        moving: the f moving frames of the ground.
+        driven: the p paths of hoists and drives.
+        times: the T instants, shape (T,) [s].
+        end: accelerations are differences of values up to this time [s].
     """
 
     moving: Sequence[MovingFrame]
@@ -68,26 +68,32 @@ class GivenFunctions:
 
     @cached_property
     def frames(self) -> Array:
+        """Origins of moving frames in world axes, shape (T, f, 3) [m]."""
         return self._stacked([frame_positions(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def frame_rotations(self) -> Array:
+        """Rotations of moving frames since t = 0, shape (T, f, 3, 3)."""
         return self._stacked([frame_rotations(frame, self.times) for frame in self.moving], 3, 3)
 
     @cached_property
     def frame_velocities(self) -> Array:
+        """Velocities of the origins of moving frames in world axes, shape (T, f, 3) [m/s]."""
         return self._stacked([frame_velocities(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def frame_angular_velocities(self) -> Array:
+        """Angular velocities of moving frames in world axes, shape (T, f, 3) [rad/s]."""
         return self._stacked([frame_angular_velocities(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def paths(self) -> Array:
+        """Values p(t) of the paths, shape (T, p) [rad or m]."""
         return self._stacked([path.at_times(self.times) for path in self.driven])
 
     @cached_property
     def path_rates(self) -> Array:
+        """Time derivatives dp/dt of the paths, shape (T, p) [rad/s or m/s]."""
         return self._stacked([path.rates_at(self.times) for path in self.driven])
 
     @cached_property
@@ -136,6 +142,7 @@ class GivenFunctions:
         return tuple(found)
 
     def at(self, instants: Points) -> Self:
+        """Return the prescribed motions at the chosen instants only."""
         return type(self)(self.moving, self.driven, self.times[instants], self.end)
 
     def _stacked(self, arrays: list[Array], *shape: int) -> Array:
@@ -204,7 +211,7 @@ class MeasuredInstant(Instants):
     computed.
 
     Attributes:
-        measured: values and rates of the vectors of a set, shape (2, 1, k, 3).
+        measured: function that returns values and rates of the k vectors of a set, shape (2, 1, k, 3).
     """
 
     measured: Callable[[Any], Array] = field(kw_only=True)

@@ -55,7 +55,7 @@ class Layout:
     come first.
 
     Attributes:
-        bodies: in the order of the mechanism.
+        bodies: bodies of the system, those with a frame first.
         rows: number of joint functions of each constraint.
     """
 
@@ -214,7 +214,7 @@ class Clusters:
     are eliminated together.
 
     Attributes:
-        of: that of each carrier.
+        of: number of the node of each carrier, ascending.
     """
 
     of: tuple[int, ...]

@@ -41,10 +41,10 @@ def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[
     hold everything, and in large models.
 
     Args:
-        system: with the constraints that hold.
+        system: system that has only the constraints that hold.
         state: a pose at which joints close.
-        at: the same as an instant.
-        numbers: of constraints that hold a motion twice.
+        at: the state as an instant.
+        numbers: indices of constraints that hold a motion twice.
     """
     size = int(system.layout.velocity[-1])
     driven = {id(drive.joint) for drive in system.mechanism.drives}

@@ -35,9 +35,9 @@ class RecordedRun:
     """Recorded run of a system with T = N + 1 instants; derived quantities are computed once on demand.
 
     Attributes:
-        is_redundant: whether joints hold a motion twice at the start; None: to be computed.
-        is_projected: whether ``velocities`` are brought onto the joints, or those that the steps have.
-        is_at_rest: whether the instants are those of an equilibrium, whose rates are zero.
+        is_redundant: whether constraints are redundant at the start; None: not computed yet.
+        is_projected: whether ``velocities`` are corrected to satisfy the joints, or are those of the steps.
+        is_at_rest: whether the recording is of an equilibrium, where all rates are zero.
         warnings: texts of all warnings that the run gives, which grow until its end.
     """
 
@@ -137,10 +137,11 @@ class RecordedRun:
         return found
 
     def gaps(self) -> Array:
-        """Return the constraint functions at all instants, shape (instants, rows) [m or rad], which are zero where
-        joints close.
+        """Return the constraint functions at all instants, shape (instants, rows) [m, or cosines and angles], which
+        are zero where joints close.
 
-        Of those that events hold or release zero where they do not hold.
+        Angles in relations are counted over full turns. Rows of constraints that events hold or release are
+        measured from where these hold, and zero while they do not.
         """
         rows, recorded = self.system.rows, self.recording.theta
         if isinstance(rows, ConstraintSet):
@@ -279,10 +280,10 @@ class BodyRows:
     response to unit multipliers.
 
     Attributes:
-        columns: of the body's velocities that they touch, among all.
-        place: of all the body's velocities.
-        rows: their numbers.
-        constraint: shape (T, rows, columns).
+        columns: indices in nu of the velocities of the body that occur in the rows, shape (columns,).
+        place: slice of all velocities of the body in nu.
+        rows: indices of the rows that act on the body, shape (rows,).
+        constraint: entries of G in these rows and columns, shape (T, rows, columns).
         response: M^-1 of their transpose, shape (T, velocity count, rows).
     """
 

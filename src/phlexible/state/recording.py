@@ -14,7 +14,6 @@ from phlexible.state.layout import State
 @dataclass(frozen=True, eq=False)
 class RecordedStates:
     """Recorded states and energies at the stored instants 0 .. N of a system of f floating bodies and c carriers.
-    Carriers are the floating bodies, then the nodes of other bodies.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -29,15 +28,15 @@ class RecordedStates:
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
         branches: strains of the springs of laws that creep (8.35) and bristles (8.41), shape (N + 1, branches).
-        held: where constraints are held that events hold or release, NaN: not at all, (N + 1, switches).
-        event_times: when each event happened, NaN: not yet, shape (N + 1, events) [s].
+        held: coordinate at which each switch holds its constraint, NaN: it does not hold, shape (N + 1, switches).
+        event_times: time at which each event happened, NaN: not yet, shape (N + 1, events) [s].
         event_losses: energy that it took, shape (N + 1, events) [J].
         paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
         path_rates: dp/dt, shape (N + 1, drives).
-        frames: origin of each moving frame (``ground.moving``), shape (N + 1, f, 3) [m].
-        frame_rotations: turn of each moving frame since t = 0, shape (N + 1, f, 3, 3).
-        frame_velocities: shape (N + 1, f, 3) [m/s].
-        frame_angular_velocities: world axes, shape (N + 1, f, 3) [rad/s].
+        frames: origins of the m moving frames (``ground.moving``), shape (N + 1, m, 3) [m].
+        frame_rotations: rotations of the moving frames since t = 0, shape (N + 1, m, 3, 3).
+        frame_velocities: velocities of the origins, shape (N + 1, m, 3) [m/s].
+        frame_angular_velocities: angular velocities in world axes, shape (N + 1, m, 3) [rad/s].
         kinetic, strain, gravity, spring: energies, each of shape (N + 1,) [J].
         work: work done since t = 0 by each source of ``work_names``, shape (N + 1, sources) [J].
         dissipated: energy lost since t = 0, shape (N + 1,) [J].

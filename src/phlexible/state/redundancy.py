@@ -49,6 +49,11 @@ CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of
 class _Front:
     """Dense block of the scaled constraint matrix in the multifrontal elimination, with the constraint rows and
     joints that it involves.
+
+    Attributes:
+        joints: indices of the constraints that have not been eliminated.
+        columns: indices of the constraint rows that are columns of the block, shape (columns,).
+        block: rows of (G M^-1/2)^T, or what the elimination left of them, shape (k, columns).
     """
 
     joints: frozenset[int]
@@ -125,6 +130,11 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
     """Return the indices of linearly independent rows of the constraint matrix that span all of its rows,
     ascending.
+
+    Args:
+        system: system with the constraints.
+        state: state at which the rows are evaluated.
+        at: the state as an instant, where its frames are known as numbers only.
     """
     left_out = [redundancy.row for redundancy in redundancies(system, state, at)]
     return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
@@ -404,9 +414,9 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     empty text otherwise.
 
     Args:
-        system: with the constraints that hold.
-        state: where a step failed.
-        weights: make velocities comparable, shape (velocities,).
+        system: system that has only the constraints that hold.
+        state: state at which a step failed.
+        weights: factors that make velocities comparable, shape (velocities,).
     """
     if not 1 < len(system.owners) <= MOST_ROWS:
         return ""
@@ -447,7 +457,7 @@ def _can_go_two_ways(system: System, state: State, combination: Array, motions: 
 
     Args:
         combination: lambda, shape (rows,).
-        motions: that the constraints leave, shape (k, velocities).
+        motions: velocities that the constraints allow, shape (k, velocities).
     """
     count = len(motions)
     if not 2 <= count <= MOST_MOTIONS:

@@ -13,9 +13,9 @@ def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Arra
     (velocities,) [N, N m].
 
     Args:
-        system: what is in balance.
-        state: where.
-        stiffness: derivative of the forces to the coordinates, shape (velocities,) * 2.
+        system: mechanism in balance.
+        state: state in balance.
+        stiffness: derivative of the forces with respect to the coordinates, shape (velocities,) * 2.
     """
     extent = system.largest_length + float(np.abs(state.position).max(initial=0.0))
     sizes = np.zeros(stiffness.shape[0])

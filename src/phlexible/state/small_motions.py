@@ -64,7 +64,7 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
 
     Args:
         system: the mechanism.
-        state: where it is.
+        state: state about which the motions are small.
         bodies: numbers of floating bodies; the others keep dr. None: all.
     """
     places = [np.arange(system.layout.velocity[-1])] * 2

@@ -76,9 +76,9 @@ class System:
     """Mechanism as arrays of numbers, which all computations read; made by ``system_of`` and never changed.
 
     Attributes:
-        mechanism: as it was.
-        bodies: those with a frame, then those in absolute coordinates.
-        frames: data of the first about their centres of mass (2.6).
+        mechanism: the mechanism as it was when the arrays were made.
+        bodies: bodies with a floating frame, then those in absolute coordinates.
+        frames: data of the bodies with a frame, about their centres of mass (2.6).
         centres: S / m of each, (3, n + 1): where that is in body axes.
         constraints: joints, then drives, then relations.
         owners: joint and function of every multiplier.
@@ -374,10 +374,10 @@ class Phase:
     """System with only those constraints that are active during some part of a run.
 
     Attributes:
-        system: with these.
-        rows: theirs among those of the whole system.
-        kept: numbers of these constraints among all.
-        constraints: how many there are in all.
+        system: system that has only the active constraints.
+        rows: indices of its rows among those of the whole system, shape (rows,).
+        kept: indices of the active constraints among all, shape (active,).
+        constraints: number of constraints of the whole system.
     """
 
     system: System

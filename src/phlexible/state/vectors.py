@@ -35,12 +35,12 @@ class CarriedVector:
     and its shape functions.
 
     Attributes:
-        carrier: that moves it, or GIVEN or MOVING.
-        is_point: False of a direction.
+        carrier: index of the carrier that moves it, or GIVEN (fixed in the world) or MOVING (in a moving frame).
+        is_point: True of a point, False of a direction.
         base: rho without deformation, or the vector itself where nothing moves it, shape (3,); of a direction of
             a moving frame that of t = 0.
         shapes: d rho/d eta of its body, shape (3, n).
-        frame: number of the moving frame.
+        frame: index of the moving frame; -1: none.
     """
 
     carrier: int
@@ -60,9 +60,9 @@ class VectorResolver:
     """Converter of symbolic world vectors to numbers: body or node, undeformed value and shape functions.
 
     Attributes:
-        layout: of the carriers.
-        frames: numbers of the moving frames.
-        bodies: numbers of the bodies by their handles.
+        layout: layout of the arrays of the system.
+        frames: index of each moving frame.
+        bodies: index of each body.
         centres: place of the centre of mass of each floating body, S / m (2.6), each (3, n + 1).
     """
 
@@ -124,7 +124,7 @@ class Motions:
         spin: axis of w, zero where it is deta/dt, shape (motions, 3).
         shape: d rho/d eta, zero where it is w, shape (motions, 3).
         first, second: motions of one vector that change each other's lever, shape (pairs,).
-        pattern: of the pairs.
+        pattern: places of the pairs in a matrix, shape (velocities,) * 2.
     """
 
     owner: IntArray
@@ -141,8 +141,8 @@ class VectorSet:
     """Set of k world vectors that are evaluated together, with their rates and derivatives.
 
     Attributes:
-        vectors: their numbers.
-        layout: of their system.
+        vectors: the k vectors.
+        layout: layout of the arrays of their system.
     """
 
     vectors: tuple[CarriedVector, ...]
@@ -371,9 +371,8 @@ class VectorSet:
 
 
 def _touching(spins: int, motions: int) -> IntArray:
-    """Return the index pairs of motions of a body (first ``spins`` rotations, then elastic ones) that are not both
-    elastic, shape (pairs, 2).
-    """
+    """Return the index pairs of the motions of a vector that are not both elastic, shape (pairs, 2): the first
+    ``spins`` of the ``motions`` are rotations."""
     touching = np.ones((motions, motions), dtype=bool)
     touching[spins:, spins:] = False
     return np.argwhere(touching)

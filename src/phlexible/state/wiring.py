@@ -24,10 +24,10 @@ class Wiring:
     values.
 
     Attributes:
-        chords: weights and vectors of each.
-        functions: the two chords of each term.
-        carriers: of the vectors.
-        points: which of them are points and no directions.
+        chords: weights and vector indices of each difference vector.
+        functions: indices of the two difference vectors of each term, function after function.
+        carriers: index of the carrier of each vector.
+        points: True of vectors that are points, False of directions.
         frames: number of the floating bodies, the first carriers.
     """
 
@@ -233,9 +233,9 @@ class Scatter:
     """Structure of the nonzero entries of the constraint matrix, independent of numerical values.
 
     Attributes:
-        rows, columns: of each entry, shape (entries,).
-        places: of the coefficients of the sums, among 1 and all numbers of shapes.
-        sums: with these places for weights.
+        rows, columns: row and column of each entry, shape (entries,).
+        places: indices of the weights of the sums, among 1 and all numbers of the shape functions.
+        sums: weighted sums that give the entries, with these indices in place of weights.
     """
 
     rows: IntArray
@@ -254,8 +254,8 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
     built before.
 
     Args:
-        chords, functions: as of a ``Wiring``.
-        set_of: the vectors.
+        chords, functions: attributes of ``Wiring``.
+        set_of: vectors that the difference vectors consist of.
     """
     carriers = tuple(vector.carrier for vector in set_of.vectors)
     points = tuple(vector.is_point for vector in set_of.vectors)

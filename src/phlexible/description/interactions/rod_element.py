@@ -2,7 +2,7 @@
 
 With directions d_x along the rod, d_y and d_z across, and sums N_k over the nodes of an element (8.20)::
 
-Gamma_i = d_i . x', K_x = (d_z . d_y' - d_y . d_z') / 2 and cyclic, y = sum N_k y_k, y' = sum dN_k/ds y_k
+    Gamma_i = d_i . x',    K_x = (d_z . d_y' - d_y . d_z') / 2 and cyclic,    y = sum N_k y_k,  y' = sum dN_k/ds y_k
 
 which no rigid motion changes. Strains are their differences to the stress-free shape; a stiffness matrix C = L D
 L^T makes the energy a sum of squares of (L^T strain)_i, one scalar law each (8.21).
