@@ -94,7 +94,7 @@ def simulate(
         if example is None or set(example) != set(named):
             raise ParameterError(
                 f"inside of jax.jit and jax.vmap numbers are not known yet; give example= with numbers for "
-                f"{', '.join(named)}, of which one run says which shapes the readings have"
+                f"{', '.join(named)}, with which one run finds the shapes of the readings"
             )
         return read(*(example[name] for name in named))
 

@@ -710,7 +710,7 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
         raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")
     if interval is not None and tolerance is not None:
         if step is not None:
-            raise ParameterError("with tolerance= steps are found: give output_step= without step=")
+            raise ParameterError("tolerance= chooses the step: give output_step= and leave step= out")
         return interval, 1
     if step is None:
         got = "neither" if tolerance is None else "tolerance= alone"

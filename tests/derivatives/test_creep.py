@@ -114,7 +114,7 @@ def test_steps_of_several_sizes():
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_energies_of_laws_that_creep_are_refused():
-    with pytest.raises(ph.ModelError, match="energies of laws that creep or stick cannot be differentiated"):
+    with pytest.raises(ph.ModelError, match="energies of viscoelastic laws and bristles have no derivatives"):
         ph.gradient(
             lambda p: string(p)[0],
             lambda model: ph.Cost.final(ph.EnergyOf("total")),

@@ -391,10 +391,14 @@ def lawful_event(p):
 
 
 def test_what_cannot_be_differentiated_is_refused_by_name():
-    refused(creeping, "creeps .* together with events that conditions begin")
-    refused(sticking, "sticks by a bristle .with bristle=0 it does not., and .* events that conditions begin")
+    refused(creeping, "is viscoelastic .* together with events that conditions begin")
+    refused(
+        sticking, "has friction with a bristle .with bristle=0 it does not., and .* events that conditions begin"
+    )
     refused(timed, r"length changes a time that is given to model\.at")
-    refused(crowded, "sticks by a bristle for each pair, and cannot be .* together with events that conditions")
+    refused(
+        crowded, "has friction with a bristle for each pair, and cannot be .* together with events that conditions"
+    )
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
     refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))

@@ -209,7 +209,7 @@ def test_a_start_from_a_motion_has_its_branches():
     assert second.recording.branches == pytest.approx(whole.recording.branches[20:], abs=1e-12)
     one = solid(creep=((300.0, 0.05),))[0]
     assert one.simulate(0.01, step=0.005, initial=solid(creep=())[0].simulate(0.1, step=0.005).at(0.1)).is_complete
-    with pytest.raises(ModelError, match="2 numbers that laws remember, this model 1"):
+    with pytest.raises(ModelError, match="2 history variables of laws, this model 1"):
         one.simulate(0.1, step=0.005, initial=whole.at(0.1))
 
 

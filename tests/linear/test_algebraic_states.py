@@ -87,7 +87,7 @@ def test_a_pair_of_inverted_ports_is_refused_and_one_of_them_is_a_joint():
     a, b = ph.inverted(mass("a"), "a.force"), ph.inverted(mass("b"), "b.force")
     both = ph.LinearModel.of(ph.transformer(a, b, [[-1.0]], ("a.force", "b.force")))
     for ask in (both.eliminate_constraints, lambda: both.modes(1), both.to_state_space):
-        with pytest.raises(ph.ModelError, match="multiplier of a.force.* act on each other.*invert one of the two"):
+        with pytest.raises(ph.ModelError, match="multiplier of a.force.* are coupled.*invert one of the two"):
             ask()
     one = ph.LinearModel.of(ph.gyrator(mass("a"), b, [[1.0]], ("a.force", "b.force")))
     assert one.eliminate_constraints().descriptor.toarray() == pytest.approx(np.array([[4.0]]))

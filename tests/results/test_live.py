@@ -192,7 +192,7 @@ def test_states_of_other_runs_are_refused_before_anything_is_written():
     twin.inputs["motor"] = 2.0
     twin.run(0.01)
     for saved in (other.start(5e-5).save(), twin.save()):
-        with pytest.raises(ph.ParameterError, match="what save.* of this run gave"):
+        with pytest.raises(ph.ParameterError, match="a state that save.* of this run returned"):
             live.restore(saved)
     with pytest.raises(ph.ParameterError, match="the state of another model: .* inputs none, this model .* motor"):
         live.put(other.start(5e-5).save())

@@ -78,7 +78,7 @@ def test_laws_that_remember_are_refused_by_name():
 
     model, sensor = swinging(remembering)
     motion = model.simulate(0.4, 0.01)
-    with pytest.raises(ph.ModelError, match=r"does not repeat: .*remembers what was before"):
+    with pytest.raises(ph.ModelError, match=r"cannot be repeated: .*keeps values of earlier calls"):
         motion.run_error(sensor)
     model, sensor = swinging(lambda time, measured: -0.1 * measured[0])
     assert model.simulate(0.4, 0.01).run_error(sensor).greatest > 0

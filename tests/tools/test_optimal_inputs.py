@@ -224,7 +224,7 @@ def test_what_cannot_be_reached_is_said_with_what_to_do():
             final={**ARRIVED, "again": WAY},
             sensors=lambda model: {**of_rail(model), "again": ph.JointPosition(model.joint("rail"))},
         )
-    with pytest.raises(ph.ParameterError, match="nothing to make small"):
+    with pytest.raises(ph.ParameterError, match="nothing is minimized"):
         pushed(weights=None)
 
 

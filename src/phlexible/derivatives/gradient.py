@@ -355,7 +355,8 @@ def gradient(
         order, numerical_damping, tolerance: as of ``simulate``; with a tolerance ``step`` is that of its output.
         scales: sizes by name of parameters whose value does not tell it, such as zero.
         memory: about what states of the run may take [bytes]; where they take more, some are kept, and the steps
-            between are taken once more. Not with controllers, events and laws that remember. None: no limit.
+            between are taken once more. Not with controllers, events and laws that have history
+            variables. None: no limit.
 
     Returns:
         The cost, and its derivatives: by name numbers or arrays as the parameters were given, or one array.

@@ -443,7 +443,7 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
         if is_given and first_event.when != second_event.when and number not in moving:
             raise ModelError(
                 f"{label} changes a time that is given to model.at, which cannot be differentiated where it is at"
-                " the end of a step, outside of the run, or beside tolerance=, laws that remember and functions of"
+                " the end of a step, outside of the run, or beside tolerance=, laws with history and functions of"
                 " the state; give another step or time, or begin the event by a condition, such as"
                 " model.at(ph.When(lambda time: time, above=...), ...)"
             )

@@ -158,7 +158,7 @@ class Sight:
         if has_energies:
             if len(strain_places(self.assembly)):
                 raise ModelError(
-                    "energies of laws that creep or stick cannot be differentiated yet; take places and velocities"
+                    "energies of viscoelastic laws and bristles have no derivatives yet; take positions"
                 )
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)

@@ -342,22 +342,22 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
     """
     conditions = [event for event in system.mechanism.events if not isinstance(event.when, float)]
-    remember = [f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell)" for name in branch_names(system)]
+    remember = [f"{name.rsplit(':', 1)[0]} is viscoelastic (ph.Maxwell)" for name in branch_names(system)]
     remember += [
-        f"{element} sticks by a bristle (with bristle=0 it does not)"
+        f"{element} has friction with a bristle (with bristle=0 it does not)"
         for element, force in system.forces
         if force.friction and force.friction.sticks
     ]
     remember += [
-        f"{element} remembers how fast bodies met (with restitution=1 it does not)"
+        f"{element} depends on the speed at which bodies met (with restitution=1 it does not)"
         for element, force in system.forces
         if force.contact and force.contact.restitution is not None
     ]
     for contact in searched_contacts(system.mechanism):
         if contact.friction:
-            remember.append(f"{contact} sticks by a bristle for each pair")
+            remember.append(f"{contact} has friction with a bristle for each pair")
         elif contact.law().restitution is not None:
-            remember.append(f"{contact} remembers how fast pairs met (with restitution=1 it does not)")
+            remember.append(f"{contact} depends on the speed at which pairs met (with restitution=1 it does not)")
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")

@@ -494,7 +494,7 @@ class InputRun:
         found = self._costs.slopes(self._runs.recipe, Parameters(self._inputs, self._runs.scales))
         if self._in_shots and not all(self._costs.loads_alone.values()):
             raise ModelError(
-                "shots= needs inputs that are forces and torques; these move what joints hold where shots begin"
+                "with shots= inputs must be forces and torques; these change constraints where shots begin"
             )
         return found
 
@@ -520,8 +520,8 @@ class InputRun:
         run, own = self._run, self._own
         if not (self._in_shots or is_plain(run)):
             raise ModelError(
-                "bounds of the duration: it can be free in runs that are nothing but steps, without controllers,"
-                " events, breakpoints and laws that creep; give a fixed one"
+                "bounds of the duration: a free duration needs a run without controllers,"
+                " events, breakpoints and viscoelastic laws; give a fixed one"
             )
         if self._in_shots and (run.system.moving_frames or run.system.paths):
             raise ModelError("bounds of the duration: with shots= nothing may move as a function of time")

@@ -116,18 +116,18 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
     system = replace(system, forces=tuple(smooth))
     for name in branch_names(system):
         raise ModelError(
-            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell): its steps begin with more than places and velocities;"
+            f"{name.rsplit(':', 1)[0]} is viscoelastic (ph.Maxwell): its history variables are not supported here;"
             " leave relaxation= out, or take viscosity or a damper"
         )
     for element, force in system.forces:
         if force.friction and force.friction.sticks:
             raise ModelError(
-                f"{element} sticks by a bristle: its steps begin with more than places and velocities; give"
+                f"{element} has friction with a bristle, whose history variables are not supported here; give"
                 " bristle=0, without rolling= and drilling="
             )
     if system.mechanism.events:
         raise ModelError(
-            "events (model.at) lock, release or end a motion: a run with them is not made of equal steps"
+            "events (model.at) are not supported here, since they change the equations of the steps; leave them out"
         )
     for element in system.mechanism.elements:
         if isinstance(element, Contact) and element.is_searched:
@@ -135,7 +135,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
     assembly = differentiable(system)
     for controlled in assembly.controlled:
         raise ModelError(
-            f"{controlled.name} asks a function of the state in Python; write a controller as joint.spring,"
+            f"{controlled.name} calls a Python function of the state; write the controller as joint.spring,"
             " joint.damper and joint.torque(function of time)"
         )
     return assembly

@@ -317,7 +317,7 @@ class GeneralSection:
     def __post_init__(self) -> None:
         convert_fields(self)
         if not _is_positive(self.stiffness_matrix):
-            raise ParameterError("stiffness must be positive definite: some strain of the section costs no energy")
+            raise ParameterError("stiffness must be positive definite: some strain of the section has no energy")
         self._check_mass()
         set_fields(self, mass=tuple(tuple(row) for row in flat_mass(self.moments).tolist()))
 
@@ -363,7 +363,7 @@ class GeneralSection:
                 f" ({row}, {column}) is {mass[row, column]:g} where the others require {expected[row, column]:g}"
             )
         if not _is_positive(moments):
-            raise ParameterError("mass must be positive definite: some motion of the section has no momentum")
+            raise ParameterError("mass must be positive definite: some motion of the section has no kinetic energy")
 
 
 def flat_mass(moments: Array) -> Array:

@@ -38,7 +38,7 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
     J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
     if abs(J[algebraic][:, algebraic]).sum() and not abs(R[algebraic]).sum():
         raise ModelError(
-            f"the multipliers {_listed(model, algebraic)} act on each other, as where both ports of a pair are "
+            f"the multipliers {_listed(model, algebraic)} are coupled, as where both ports of a pair are "
             "inverted, or one port twice; invert one of the two, or none"
         )
     coupled = (

@@ -334,9 +334,7 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
             "inputs prescribe velocities that joints, or other inputs, prescribe already; leave one of them out"
         )
     if np.abs(outputs / size).max(initial=0.0) > DEPENDENT * np.abs(found[2]).max(initial=0.0):
-        raise ModelError(
-            "outputs see joint forces that the model leaves undetermined: joints hold the same motion twice"
-        )
+        raise ModelError("outputs depend on forces of redundant joints, which are not unique; leave out a joint")
     return found
 
 

@@ -220,9 +220,9 @@ class Modes:
         shapes: motions x of all coordinates with x.M x = 1, shape (n, count); complex with damping or
             gyroscopic terms. Of a model without second-order form: states of energy 1/2.
         rigid_modes: number of motions without any stiffness.
-        self_stresses: number of constants of motion that are no motions: stresses in balance with themselves
-            and with joints, which nothing that moves can change (docs/theory.md, 7). They are not among the
-            eigenvalues.
+        self_stresses: number of zero eigenvalues that are states of self-stress, not rigid-body modes: stresses in
+            equilibrium with themselves and the joints, which no motion can change (docs/theory.md, 7). They are
+            not among the eigenvalues.
         relaxations: of a model that creeps the rates at which strains fade without swinging, -s of all real and
             negative eigenvalues, ascending [1/s]; they are not among the others. None: not known (of more than 700
             free coordinates), or no law creeps.

@@ -388,8 +388,8 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
     error = float(record.step_error[worst])
     if error > GREATEST_ERROR:
         messages.append(
-            f"the steps are too long: near t = {record.time[worst]:.4g} s a step errs by about {error:.2g} of the "
-            "longest body (motion.step_error), whatever energy and momenta say; take a smaller step, or tolerance="
+            f"the steps are too long: near t = {record.time[worst]:.4g} s a step has an error of about {error:.2g} "
+            "of the longest body (motion.step_error), though energy is conserved; take smaller steps, or tolerance="
         )
     is_complete = steps is not None and steps + 1 == len(record.time)
     if is_complete and error > NOTICEABLE and (share := alternating_share(run)) > ALTERNATING:

@@ -77,8 +77,8 @@ class ElementLaws:
                 isinstance(port, MovingFrame) and not port.is_fixed for port in coordinate.carriers
             ):
                 raise ModelError(
-                    f"{element} rubs on a surface that moves as a function of time; give the surface to a body "
-                    "with a drive"
+                    f"{element} has friction on a surface that moves as a function of time; attach the surface "
+                    "to a body with a drive"
                 )
         self.active = [k for k, force in enumerate(self.forces) if not _is_zero(force)]
         self.prescribed = tuple(str(system.forces[k].element) for k in self.active)
@@ -150,7 +150,7 @@ def refuse_controller(part: PointLoad | ForceElement) -> None:
     """
     if isinstance(part.value, Feedback) and not isinstance(part.value, StateLaw):
         raise ModelError(
-            f"{part} is a controller that is called once a step, which collocation has no use for; write it as a"
+            f"{part} is a controller that is called once a step, which collocation cannot call; write it as a"
             " function of time, or as a StateForce"
         )
 
@@ -182,8 +182,8 @@ def _check_bristles(element: object, force: CoordinateForce) -> None:
     for bristle in force.friction.every_bristle if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(
-                f"{element} holds more until it slides, which the papers' equations do not remember; leave static"
-                " friction out, or take model.simulate"
+                f"{element} has static friction, for which the papers' equations have no state; leave"
+                " it out, or take model.simulate"
             )
         if bristle and not bristle.damping:
             raise ModelError(
@@ -244,8 +244,8 @@ class Resistances:
         for element, force in system.forces:
             if force.contact and force.contact.restitution is not None:
                 raise ModelError(
-                    f"{element} remembers how fast bodies met, which the papers' equations do not; give damping="
-                    " or restitution=1, or take model.simulate"
+                    f"{element} depends on the speed of an impact, which the papers' equations do not store; give "
+                    "damping= or restitution=1, or take model.simulate"
                 )
         self.bearings: dict[int, IntArray] = {}
         for k in self._dry:
@@ -269,8 +269,8 @@ class Resistances:
             begin, end = joined.first[first + bond.force : first + bond.force + 2]
             if any(joined.is_timed(m) for m in range(begin, end)):
                 raise ModelError(
-                    f"{system.forces[bond.force].element} sticks to what moves as a function of time; give that to"
-                    " a body with a drive"
+                    f"{system.forces[bond.force].element} has a bristle on a surface that moves as a function of"
+                    " time; attach the surface to a body with a drive"
                 )
         self.bends = slice(thetas.stop, thetas.stop + self.bristles.size)
 

@@ -264,7 +264,7 @@ class MechanismModel(ComposedModel):
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(
-                f"{placed.name} creeps (ph.Maxwell), and the form of a floating body has no states for that"
+                f"{placed.name} creeps (ph.Maxwell), and the form of a floating body has no history variables"
             )
         if placed.nodes is None:
             form = placed.held.port_hamiltonian(
@@ -277,7 +277,7 @@ class MechanismModel(ComposedModel):
         fall, places = mechanism.gravity[:d], placed.nodes.positions[:, :d]
         if any(group.relaxation for group in data.elements):
             raise ModelError(
-                f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no states for that"
+                f"{placed.name} creeps (ph.Maxwell), and the form of a soft body has no history variables"
             )
         if data.elements:
             return SoftForm(data, fall, {}, np.concatenate([places.ravel(), np.zeros(places.size)]))

@@ -78,7 +78,7 @@ class StringForm(StrainForm):
     def __post_init__(self) -> None:
         count, d = self.body.node_count, self.body.dimension
         if any(isinstance(group.law, TensionOnly) and group.viscosity for group in self.body.strains):
-            raise ParameterError("these equations know no viscosity of tension_only strings; leave one of them out")
+            raise ParameterError("viscosity= and tension_only= together are not supported; leave one out")
         ends = dict(zip((0, count - 1), self.boundaries, strict=True))
         free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
         kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)

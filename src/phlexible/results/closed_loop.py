@@ -153,7 +153,7 @@ def _joined(
     B, C, D = plant.B[:, enter], plant.C[leave], plant.D[np.ix_(leave, enter)]
     loop = np.eye(len(enter)) - sign * law.D @ D
     if np.linalg.cond(loop) > 1 / ROUND_OFF:
-        raise ModelError("the loop has no solution: the controller answers at once to what it does at once")
+        raise ModelError("the loop is not well posed: its direct feedthrough is singular")
     # values of the controller, u = of_plant x + of_law z + of_inputs w + of_targets r
     of_plant, of_law = (np.linalg.solve(loop, each) for each in (sign * law.D @ C, law.C))
     of_inputs = np.linalg.solve(loop, sign * law.D @ plant.D[leave])

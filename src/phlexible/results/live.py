@@ -343,7 +343,7 @@ class LiveRun:
         is_own = isinstance(saved, SavedInstant) and saved.run == self._identity
         stored = self._stored.until(saved.steps - self.steps, saved.time) if is_own else None
         if stored is None:
-            raise ParameterError(f"saved must be what save() of this run gave, up to now, got {saved!r}")
+            raise ParameterError(f"saved must be a state that save() of this run returned, got {saved!r}")
         self._go_on_from(saved, stored)
 
     def put(self, saved: SavedInstant) -> None:

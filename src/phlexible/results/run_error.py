@@ -195,7 +195,7 @@ def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[Recor
     first, second = reading(done)[: last + 1], reading(again)[: last + 1]
     if first.shape != second.shape or np.abs(first - second).max() > DIFFERENT * np.abs(first).max():
         raise ModelError(
-            f"the run does not repeat: {', '.join(laws)} remembers what was before, so that runs with other steps"
-            " say nothing of the error; keep what it remembers in the model, or build a new model for each run and"
+            f"the run cannot be repeated: {', '.join(laws)} keeps values of earlier calls, so that runs with other"
+            " steps do not show the error; keep these values in the model, or build a new model for each run and"
             " compare motions"
         )

@@ -321,14 +321,14 @@ def optimal_inputs(
         if unknown := set(given) - set(known):
             raise ParameterError(f"{argument} name {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     if cost is None and not weighed:
-        raise ParameterError("cost is None and weights are none: there is nothing to make small; give one of them")
+        raise ParameterError("nothing is minimized: give cost= or weights")
     targets = {
         name: np.atleast_1d(numbers(f"final {name}", each)).ravel()
         for name, each in mapping("final", final).items()
     }
     for name, each in targets.items():
         if not np.isfinite(each).any() or np.isinf(each).any():
-            raise ParameterError(f"final {name} must be finite numbers, or NaN where anything goes, got {each}")
+            raise ParameterError(f"final {name} must be finite numbers, or NaN where the end is free, got {each}")
     if targets and sensors is None:
         raise ParameterError("sensors= must give the sensors that final= names: lambda model: {'tip': ...}")
     if sensors is not None:

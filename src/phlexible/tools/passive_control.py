@@ -307,7 +307,7 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
         places, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
         raise EquilibriumError(
-            f"nothing holds the joints near their targets; take more stiffness than {shapes[0].stiffness:g}"
+            f"the joints do not stay near their targets; take more stiffness than {shapes[0].stiffness:g}"
         ) from error
     return np.array([shape.target for shape in shapes]) - places, system, rest
 
@@ -371,7 +371,7 @@ def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float =
         raise ParameterError(f"damping must be a positive number, or {linear.port_size} of them, got {damping!r}")
     share = positive("injection", injection)
     if not linear.passivity().is_passive:
-        raise ModelError("the linear model is not passive: springs that push, or forces that feed it energy")
+        raise ModelError("the linear model is not passive: negative stiffness, or forces that feed energy")
     own = linear.standard_form()
     J, R, B, Q = (_dense(each) for each in (own.structure, own.dissipation, own.port_map, own.effort_map))
     K = np.diag(np.broadcast_to(gains, linear.port_size))

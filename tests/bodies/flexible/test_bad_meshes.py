@@ -101,7 +101,13 @@ def test_rigid_interfaces_that_overlap():
 def test_modal_derivatives_need_answers():
     refused("pass interfaces=", modal_derivatives=True)
     plane = grid(*BAR[:2], cells=(3, 1))
-    refused("this is a plate", plane, thickness=0.01, theory="kirchhoff", modal_derivatives=True)
+    refused(
+        "modal_derivatives= is for solid and plane bodies",
+        plane,
+        thickness=0.01,
+        theory="kirchhoff",
+        modal_derivatives=True,
+    )
 
 
 def test_materials_that_do_not_fit():

@@ -330,7 +330,7 @@ def test_bodies_that_start_inside_each_other_are_refused_with_the_depth():
         model.apply(ph.Contact([ball], [floor], stiffness=1e4))
     with pytest.raises(ph.ModelError, match=r"starts 0.05 m deep, box.* and ground.at"):
         model.apply(ph.Contact(box, floor, stiffness=1e4))
-    with pytest.raises(ph.ModelError, match="pin has no shape that touches"):
+    with pytest.raises(ph.ModelError, match="pin has no shape for contacts"):
         pin = model.add(ph.RigidBody(1.0, (1, 1, 1)), "pin", position=(5, 0, 0))
         ph.Contact([pin, ball], floor, stiffness=1e4)
     with pytest.raises(ph.ParameterError, match="tube_radius must be less than radius=0.1"):

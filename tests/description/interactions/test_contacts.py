@@ -133,15 +133,15 @@ def test_what_is_no_contact_group_is_refused_by_name():
         model.apply(ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0))
     with pytest.raises(ph.ModelError, match="no pairs of bodies"):
         ph.Contact([one.origin], radius=0.1, stiffness=1.0)
-    with pytest.raises(ph.ModelError, match="second is missing, what one.origin touches"):
+    with pytest.raises(ph.ModelError, match="second is missing; give what one.origin can touch"):
         ph.Contact(one.origin, radius=0.1, stiffness=1.0)
     with pytest.raises(ph.ModelError, match=r"takes ports, bodies, surfaces or lists of them, got 3"):
         ph.Contact([one.origin, 3], radius=0.1, stiffness=1.0)
-    with pytest.raises(ph.ParameterError, match="without thickness do not meet; give radius="):
+    with pytest.raises(ph.ParameterError, match="contact between points and lines needs a thickness"):
         ph.Contact([one.origin, other.origin], stiffness=1.0)
-    with pytest.raises(ph.ParameterError, match="drilling is of bodies that rub; give friction=, too"):
+    with pytest.raises(ph.ParameterError, match="drilling needs friction; give friction=, too"):
         ph.Contact([one.origin, other.origin], radius=0.1, drilling=0.5)
-    with pytest.raises(ph.ModelError, match=r"one.origin and other.origin do not turn"):
+    with pytest.raises(ph.ModelError, match=r"one.origin and other.origin have no orientation"):
         ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0, friction=0.1)
     with pytest.raises(ph.ParameterError, match="moves as a function of time"):
         moving = model.ground.moving(lambda t: (t, 0.0, 0.0))

@@ -109,7 +109,7 @@ def test_one_discrete_controller_sets_several_forces_late():
         ({"target": [1.0, 2.0, 3.0]}, "target must be"),
         ({"controller": control.ss(1, 1, 1, 1), "period": 0.02}, "1 inputs, and 2 numbers"),
         ({"controller": control.ss([], [], [], [[1.0, 2.0]]), "period": 0.02}, "must have 2 outputs"),
-        ({"controller": control.tf([1, 2, 1], [1, 1])}, "rates of its input"),
+        ({"controller": control.tf([1, 2, 1], [1, 1])}, "differentiates its input"),
     ):
         with pytest.raises(ph.ParameterError, match=words):
             carts(**how)

@@ -350,17 +350,20 @@ def test_a_run_that_begins_with_bent_bristles_goes_on_with_them():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"bristle": 1e3, "friction": 0.0}, "bristle is of friction, and there is none; give friction="),
-        ({"static_friction": 0.6, "bristle": 0}, "static_friction is of friction that sticks; leave it or bri"),
-        ({"bristle_damping": 0.6, "bristle": 0}, "bristle_damping is of friction that sticks; leave it or bri"),
-        ({"bristle_damping": 0.6, "friction": 0.0}, "bristle_damping is of friction, and there is none"),
-        ({"friction_speed": 1e-3}, "friction_speed is of friction that creeps, not sticks; give bristle=0"),
+        ({"bristle": 1e3, "friction": 0.0}, "bristle needs friction; give friction=, too"),
+        ({"static_friction": 0.6, "bristle": 0}, "static_friction needs a bristle; leave it"),
+        ({"bristle_damping": 0.6, "bristle": 0}, "bristle_damping needs a bristle; leave it"),
+        ({"bristle_damping": 0.6, "friction": 0.0}, "bristle_damping needs friction"),
+        (
+            {"friction_speed": 1e-3},
+            "friction_speed needs friction without bristle; give bristle=0",
+        ),
         ({"bristle": 1e3, "static_friction": 0.1}, "static_friction must be at least friction=0.5, got 0.1"),
-        ({"rolling": 0.1, "friction": 0.0}, "rolling is of bodies that rub; give friction=, too"),
-        ({"drilling": 0.1}, "drilling is of a sphere that turns; give radius=, and a port of a body"),
-        ({"rolling": 0.1, "radius": 0.1, "of": "point"}, "rolling is of a sphere that turns"),
-        ({"rolling": 0.1, "radius": 0.1, "on": "capsule"}, "rolling needs a surface whose body turns"),
-        ({"rolling": 0.1, "radius": 0.1, "on": "point"}, "rolling needs a surface whose body turns"),
+        ({"rolling": 0.1, "friction": 0.0}, "rolling needs friction; give friction=, too"),
+        ({"drilling": 0.1}, "drilling needs a sphere that can rotate; give radius=, a port of a body"),
+        ({"rolling": 0.1, "radius": 0.1, "of": "point"}, "rolling needs a sphere that can rotate"),
+        ({"rolling": 0.1, "radius": 0.1, "on": "capsule"}, "rolling needs a surface on a body that can rotate"),
+        ({"rolling": 0.1, "radius": 0.1, "on": "point"}, "rolling needs a surface on a body that can rotate"),
     ],
 )
 def test_numbers_that_do_not_fit_are_refused(parameters, words):
@@ -376,12 +379,15 @@ def test_numbers_that_do_not_fit_are_refused(parameters, words):
 
 
 def test_bristles_that_the_papers_equations_do_not_have_are_refused_by_name():
-    for more, words in (({"static": 0.4}, "holds more until it slides"), ({"bristle_damping": 0.0}, "no rate of")):
+    for more, words in (
+        ({"static": 0.4}, "has static friction, for which"),
+        ({"bristle_damping": 0.0}, "no rate of"),
+    ):
         with pytest.raises(ph.ModelError, match=words):
             ph.MechanismModel(pendulum(0.1, bristle=1e3, **more)[0])
     model = ph.Model()
     shaken = model.ground.moving(lambda t: (0.1 * np.sin(t), 0.0, 0.0))
     rail = model.connect(ph.Prismatic(shaken, model.add(ph.RigidBody(1.0, (0.01,) * 3)).origin))
     model.apply(rail.friction(1.0, bristle=1e3))
-    with pytest.raises(ph.ModelError, match="sticks to what moves as a function of time"):
+    with pytest.raises(ph.ModelError, match="bristle on a surface that moves as a function of time"):
         ph.MechanismModel(model)

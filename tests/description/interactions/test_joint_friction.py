@@ -90,7 +90,7 @@ def test_redundant_pins_share_the_force_and_the_friction():
 
 def test_what_is_no_friction_of_a_joint_is_refused_by_name():
     model, pin = pendulum()
-    with pytest.raises(ph.ParameterError, match="give radius= of the bearing"):
+    with pytest.raises(ph.ParameterError, match="needs the radius of the bearing"):
         pin.friction(coefficient=0.3)
     with pytest.raises(ph.ParameterError, match="with a coefficient, got radius=0.1"):
         pin.friction(1.0, radius=0.1)

@@ -108,9 +108,9 @@ def test_laws_of_turns_are_refused_where_nothing_turns():
     point, box = model.add(ph.PointMass(1.0), "point"), model.add(ph.RigidBody.box((0.1, 0.1, 0.1), 500.0), "box")
     floor = ph.Plane(model.ground.at((0, 0, -1)))
     law = {"stiffness": 1.0, "rolling": 0.1}
-    with pytest.raises(ph.ParameterError, match="rolling is of bodies that rub; give friction=, too"):
+    with pytest.raises(ph.ParameterError, match="rolling needs friction; give friction=, too"):
         ph.Contact([point.origin], [floor], radius=0.1, **law)
-    with pytest.raises(ph.ParameterError, match="rolling is of spheres that turn, and there are none"):
+    with pytest.raises(ph.ParameterError, match="rolling needs spheres that can rotate; leave it out"):
         ph.Contact([point.origin, box], [floor], friction=0.1, **law)
     with pytest.raises(ph.ParameterError, match="restitution takes the place of damping"):
         ph.Contact([box], [floor], restitution=0.1, damping=1.0)

@@ -104,7 +104,7 @@ def test_a_rope_on_a_pulley_pulls_as_the_capstan_says():
 def test_what_cannot_touch_is_refused_by_name():
     model = ph.Model()
     ball, ground = model.add(ball_of(), "ball"), model.ground.at((0, 0, 0))
-    with pytest.raises(ph.ParameterError, match="friction needs to know where they touch"):
+    with pytest.raises(ph.ParameterError, match="friction needs the point of contact on the surface"):
         ph.Contact(ball.origin, ground, stiffness=1.0, radius=0.1, friction=0.2)
     with pytest.raises(ph.ModelError, match=r"starts 0.2 m deep at ball.origin"):
         model.apply(ph.Contact(ball.origin, ph.Surface(ground, ph.Cylinder(0.2, 1.0)), stiffness=1.0))
@@ -114,7 +114,7 @@ def test_what_cannot_touch_is_refused_by_name():
         ph.Surface(ground, ph.Plane(ground))
     with pytest.raises(ph.ModelError, match="has center=; leave it out"):
         ph.Surface(ground, ph.Sphere(0.1, center=(0, 0, 1)))
-    with pytest.raises(ph.ModelError, match="ball has no shape that touches"):
+    with pytest.raises(ph.ModelError, match="ball has no shape for contacts"):
         ph.Contact(ball, ph.Plane(ground), stiffness=1.0)
     plane = ph.Model(dimension=2)
     disc = plane.add(ph.PointMass(1.0), "disc", position=(1, 0, 0))

@@ -69,7 +69,7 @@ def test_the_interval_of_the_output_is_said_by_its_name():
     assert np.array_equal(every_fifth.recording.rotation, expected.recording.rotation)
     for options, message in (
         ({}, "simulate needs step="),
-        ({"step": 0.01, "output_step": 0.05, "tolerance": 1e-4}, "without step="),
+        ({"step": 0.01, "output_step": 0.05, "tolerance": 1e-4}, "leave step= out"),
         ({"step": 0.01, "output_step": 0.05, "every": 2}, "takes the place of every="),
         ({"step": 0.01, "output_step": 0.025}, "must be a multiple of step"),
     ):

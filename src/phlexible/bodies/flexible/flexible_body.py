@@ -193,7 +193,7 @@ class FlexibleBody(Body):
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         if is_plate and modal_derivatives:
-            raise ParameterError("modal_derivatives are those of solid and plane bodies, this is a plate")
+            raise ParameterError("modal_derivatives= is for solid and plane bodies; leave it out for a plate")
         kind = option("element", element, PlateElement)
         if kind is PlateElement.HHJ:
             _check_thin_triangles(source, theory)

@@ -176,7 +176,7 @@ class Contact(ForceElement):
             self._check_search()
             return
         if self.second_radius is not None:
-            raise ParameterError(f"{self}: second_radius is of lists and whole bodies")
+            raise ParameterError(f"{self}: second_radius= is for lists and whole bodies; leave it out")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         for port in self.touchers:
             for other in others:
@@ -186,11 +186,12 @@ class Contact(ForceElement):
         if not isinstance(self.second, Touchable):
             if not self.radius:
                 raise ParameterError(
-                    f"{self}: first and second are points, which do not meet; give radius=, the sum of both radii"
+                    f"{self}: first and second are points without a size; give radius=, the sum of both radii"
                 )
             if self.friction:
                 raise ParameterError(
-                    f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
+                    f"{self}: friction needs the point of contact on the surface; give Surface({self.second}, "
+                    "Sphere(...))"
                 )
         self._check_bristle()
         self._check_turns()
@@ -214,16 +215,16 @@ class Contact(ForceElement):
             return
         name = "rolling" if self.rolling else "drilling"
         if not self.friction:
-            raise ParameterError(f"{self}: {name} is of bodies that rub; give friction=, too")
+            raise ParameterError(f"{self}: {name} needs friction; give friction=, too")
         if self.is_searched:
             if not any(each.is_ball for each in self.members()):
-                raise ParameterError(f"{self}: {name} is of spheres that turn, and there are none")
+                raise ParameterError(f"{self}: {name} needs spheres that can rotate; leave it out")
             return
         if not self.radius or not self.touchers[0].has_orientation:
-            raise ParameterError(f"{self}: {name} is of a sphere that turns; give radius=, and a port of a body")
+            raise ParameterError(f"{self}: {name} needs a sphere that can rotate; give radius=, a port of a body")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         if len(others) > 1 or (isinstance(others[0], Attachment) and not others[0].has_orientation):
-            raise ParameterError(f"{self}: {name} needs a surface whose body turns, or that of the ground")
+            raise ParameterError(f"{self}: {name} needs a surface on a body that can rotate, or on the ground")
 
     @property
     def hard(self) -> float:
@@ -270,7 +271,7 @@ class Contact(ForceElement):
             ParameterError: drilling in the plane.
         """
         if self.drilling and dimension < 3:
-            raise ParameterError(f"{self}: nothing drills in the plane; leave drilling= out")
+            raise ParameterError(f"{self}: drilling= needs a model in space; leave it out")
         along = self.bristle or self._along
         gyration = 1.0 if self.is_searched else SOLID_BALL * self.radius**2
         sticking = self.sticking
@@ -355,10 +356,10 @@ class Contact(ForceElement):
 
     def _check_search(self) -> None:
         if self.second is None and not isinstance(self.first, tuple):
-            raise ModelError(f"{self}: second is missing, what {self.first} touches; or first is a list")
+            raise ModelError(f"{self}: second is missing; give what {self.first} can touch, or a list as first")
         members, is_empty = self.members(), self.first == () or self.second == ()
         if not is_empty and not any(each.kind.is_solid or each.radius for each in members):
-            raise ParameterError(f"{self}: points and lines without thickness do not meet; give radius=")
+            raise ParameterError(f"{self}: contact between points and lines needs a thickness; give radius=")
         sides = {each.side for each in members}
         is_alone = len({each.owner for each in members}) < 2 and not any(each.row for each in members)
         if is_alone or not ({1, 2} <= sides or 3 in sides):
@@ -378,8 +379,8 @@ class Contact(ForceElement):
             for other in stiff:
                 if are_opposed(one, other) and one.radius + other.radius > 0:
                     raise ModelError(
-                        f"{self}: {one.start} and {other.start} do not turn, so that where they rub is not known;"
-                        " of two that rub one has to be a rigid body, a rod, a beam or the ground"
+                        f"{self}: {one.start} and {other.start} have no orientation; friction needs one of the two"
+                        " to be a rigid body, a rod, a beam or the ground"
                     )
 
     @property
@@ -430,7 +431,7 @@ class Contact(ForceElement):
         """
         if self.is_searched:
             if dimension == 1 and self.friction:
-                raise ParameterError(f"{self}: there is no friction on a line")
+                raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
             check_depths(self, self.members(dimension), dimension)
             _ = self.against_turns(dimension)
             return ()
@@ -470,7 +471,7 @@ class Contact(ForceElement):
             along = tuple(DirectionOf(surface.port, each) for each in perpendicular_axes(normal)[: dimension - 1])
             return SlidingCoordinate("gap", surface.port, port, gap.coordinate.direction, along)
         if dimension == 1:
-            raise ParameterError(f"{self}: there is no friction on a line")
+            raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
         radius = self.radius if port.has_orientation else 0.0  # what does not turn is touched on its axis
         carriers = surface.ports
         return RubbingCoordinate("gap", gap.coordinate, port, carriers, radius, dimension, self.resists_turns)

@@ -483,7 +483,7 @@ def _solids_of_shape(
                 yield _solid(port, side, MemberKind.BLOCK, axes, size, around, thickness, 0.0)
         case TriangleMesh():
             if dimension < 3:
-                raise ParameterError(f"{shape!r} is touched in space, not in the plane: give a Box or a Cylinder")
+                raise ParameterError(f"{shape!r} cannot touch in the plane; give a Box or a Cylinder")
             tree = shape.tree()
             if has_ends:
                 tree = tree.moved(-tree.middle)
@@ -492,8 +492,8 @@ def _solids_of_shape(
             yield solid._replace(mesh=tree)
         case _:
             raise ModelError(
-                f"nothing touches all of {shape!r}; give ports, or a Surface of a Sphere, Cylinder, Box, Torus or"
-                " TriangleMesh"
+                f"contact with the whole of {shape!r} is not supported; give ports, or a Surface of a Sphere, "
+                "Cylinder, Box, Torus or TriangleMesh"
             )
 
 
@@ -509,7 +509,7 @@ def _solid(
 ) -> Member:
     """A solid as a member; sizes that it does not have are 0."""
     if not port.has_orientation:
-        raise ModelError(f"{port} has no orientation and carries no surface")
+        raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)
     return Member(port, port, 0.0, side, owner_of(port), kind, (a, b, c), axes, around, thickness, rounding)
 
@@ -527,11 +527,11 @@ def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
     """
     if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody):
         if (shape := each.body.shape) is None:
-            raise ModelError(f"{each.name} has no shape that touches; give it one, or give ports of it and radius=")
+            raise ModelError(f"{each.name} has no shape for contacts; give it one, or ports of it and radius=")
         if each.data.dimension == 2 and isinstance(shape, Cylinder | Torus):
             if abs(np.asarray(shape.axis)[2]) < 1.0:
                 raise ModelError(
-                    f"{each.name}: in the plane only axis=(0, 0, 1) touches, got {shape!r}; take a Box"
+                    f"{each.name}: in the plane contacts support axis=(0, 0, 1), got {shape!r}; take a Box"
                 )
             return Sphere(shape.radius + getattr(shape, "tube_radius", 0.0), center=shape.center)
         return shape
@@ -613,7 +613,8 @@ def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
         mesh = each.body.soft_mesh
         return tuple(each.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, each.data.dimension))
     raise ModelError(
-        f"nothing touches all of {each.name}; give ports of it, such as {each.name}.origin, and radius="
+        f"contact with the whole of {each.name} is not supported; give ports of it, such as {each.name}.origin, "
+        "and radius="
     )
 
 

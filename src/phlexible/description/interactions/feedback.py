@@ -100,7 +100,7 @@ def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
         for j in range(inputs):
             top, bottom = (np.trim_zeros(np.asarray(each[i][j]), "f") for each in (given.num, given.den))
             if len(top) > len(bottom):
-                raise ParameterError(f"the controller answers to rates of its input: {given}; give it more poles")
+                raise ParameterError(f"the controller differentiates its input: {given}; give it more poles")
             if not len(top):
                 continue
             if len(bottom) == 1:

@@ -300,14 +300,14 @@ def bristle_of(
     given = next((each for each, value in of_bristles if value is not None), "bristle" if stiffness else None)
     if not level:
         if given:
-            raise ParameterError(f"{owner}: {given} is of friction, and there is none; give {name}=")
+            raise ParameterError(f"{owner}: {given} needs friction; give {name}=, too")
         return None
     if stiffness == 0:
         if given:
-            raise ParameterError(f"{owner}: {given} is of friction that sticks; leave it or bristle=0 out")
+            raise ParameterError(f"{owner}: {given} needs a bristle; leave it or bristle=0 out")
         return None
     if slow[1] is not None:
-        raise ParameterError(f"{owner}: {slow[0]} is of friction that creeps, not sticks; give bristle=0, too")
+        raise ParameterError(f"{owner}: {slow[0]} needs friction without bristle; give bristle=0, too")
     stiffness = default() if stiffness is None else stiffness
     if not stiffness:
         return None

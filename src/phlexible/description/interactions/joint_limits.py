@@ -103,7 +103,7 @@ class JointFriction(AlongJoint):
         turns = self.coordinate.endswith("angle")
         if turns and self.coefficient and self.radius is None:
             raise ParameterError(
-                f"{self}: coefficient needs an arm, by which a force makes a moment; give radius= of the bearing"
+                f"{self}: coefficient= needs the radius of the bearing, at which friction acts; give radius="
             )
         if self.radius is not None and not (turns and self.coefficient):
             where = "with a coefficient" if turns else "of an angle, and not of a position"
@@ -152,7 +152,7 @@ class JointStop(AlongJoint):
         super().__post_init__()
         settle_impacts(self)
         if self.lower is None and self.upper is None:
-            raise ParameterError(f"{self} stops nothing; give lower= or upper=")
+            raise ParameterError(f"{self} has no limits; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
         if self.stiffness is None:
@@ -163,7 +163,7 @@ class JointStop(AlongJoint):
         """Default stiffness, for the weight of both bodies."""
         inertia, size = _inertia_and_size(self)
         if not inertia:
-            raise ModelError(f"{self} moves no inertia that stiffness= could be chosen for; give it")
+            raise ModelError(f"{self} moves no inertia to choose a stiffness from; give stiffness=")
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

@@ -240,9 +240,7 @@ class Torque(PointLoad):
 
     def __post_init__(self) -> None:
         if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
-            raise ModelError(
-                f"a torque turns things: {self.attachment} has no orientation (a point mass, a string)"
-            )
+            raise ModelError(f"a Torque needs an attachment with an orientation; {self.attachment} has none")
         super().__post_init__()
 
     def entries(self) -> tuple[PointLoad, ...]:

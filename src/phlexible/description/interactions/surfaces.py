@@ -318,7 +318,7 @@ class Touchable(ABC):
 
     def _oriented(self, port: Port) -> Port:
         if not port.has_orientation:
-            raise ModelError(f"{type(self).__name__}: {port} has no orientation and carries none")
+            raise ModelError(f"{type(self).__name__}: {port} has no orientation and cannot carry a surface")
         return port
 
 

@@ -218,7 +218,7 @@ class MotionAnswers(Answers):
             )
         except PoleError:
             raise PoleError(
-                f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside"
+                f"no moments exist at {omega:.10g} rad/s, an undamped pole; take another frequency"
             ) from None
         columns = real_columns(largest_first(self.metric, found))
         if self.phases == 2:  # both of an answer, one after the other

@@ -182,7 +182,7 @@ def reduced_model(
     if keep_rigid:
         if model.mechanics is not None and model.mechanics.inner:
             raise ModelError(
-                "keep_rigid=True pairs velocities with the stresses that answer them at once, and laws that creep"
+                "keep_rigid=True does not support viscoelastic laws (relaxation=)"
                 " answer later; reduce with keep_rigid=False"
             )
         found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
@@ -196,7 +196,7 @@ def reduced_model(
             found = _mechanical_reduction(model, model.mechanics, order, method, matched, static_correction)
             reached = found.model.order
         if not reached:
-            raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
+            raise ModelError("no state is both controllable and observable; choose other inputs or outputs")
     if reached < order:
         where = "" if frequencies is None else " at the given frequencies"
         if method is not ReductionMethod.IRKA:

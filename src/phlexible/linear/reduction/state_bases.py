@@ -403,7 +403,7 @@ class StateAnswers(Answers):
         except SingularMatrixError:
             x = np.full(right.shape, np.nan + 0j)
         if not np.isfinite(x).all():
-            raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside")
+            raise PoleError(f"no moments exist at {omega:.10g} rad/s, an undamped pole; take another frequency")
         return x
 
 
@@ -566,7 +566,7 @@ def rigid_states(model: ObservedPHDAE) -> IntArray:
     gap = model.effort_matrix - sparse.eye_array(model.order)
     if gap.nnz and abs(gap).max() > 0:
         raise ModelError(
-            'keep_rigid speaks of velocities and stresses as states, [B] (45); take linearize(form="stress")'
+            'keep_rigid= needs velocities and stresses as states, [B] (45); take linearize(form="stress")'
         )
     coupled = abs(model.structure[moving][:, moving]) + abs(model.dissipation[moving][:, moving])
     return np.asarray(moving[np.asarray(coupled.sum(axis=1)).ravel() == 0])

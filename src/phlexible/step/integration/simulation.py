@@ -101,8 +101,8 @@ class Simulation:
     def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
         if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
             raise ResultFileError(
-                "the file is of a version of phlexible that remembers other numbers from step to step: this one "
-                "can read it but not go on with it; simulate again, or resume with the phlexible that wrote it"
+                "the file was written by a version of phlexible whose state has other numbers: this one can "
+                "read it but not continue it; simulate again, or resume with the phlexible that wrote it"
             )
         self._stepper.restore(checkpoint.numbers)
         self._recorder.go_on(last, checkpoint.own_share, self._stepper.last_reactions)

@@ -108,7 +108,7 @@ def given_state(system: System, state: State) -> State:
     branches = state.branches if state.branches is not None and state.branches.size else None  # none: relaxed
     if branches is not None and len(branches) != remembered_count(system):
         raise ModelError(
-            f"the initial state has {len(branches)} numbers that laws remember, this model"
+            f"the initial state has {len(branches)} history variables of laws, this model"
             f" {remembered_count(system)}; take a state of the same model, or replace(state, branches=None)"
         )
     check_closure(system, state)
