@@ -26,7 +26,8 @@ FLAT = 1 - 1e-6
 
 
 class InterfaceKind(StrEnum):
-    """Kinematic condition of an interface.
+    """Choice of how the nodes of an interface follow its motion: they stay free to deform and only their mean moves
+    with it, or they move with it rigidly.
 
     AVERAGE: by the mean displacement and rotation of its area, which stays free to deform. RIGID: all its nodes
     move as one. HINGED: so do the displacements of the nodes of a plate, which turn freely.
@@ -39,7 +40,8 @@ class InterfaceKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class MeshInterface:
-    """A region of a mesh that joints and loads act on.
+    """Named region of a mesh on which joints and loads act, with the matrix that gives its displacement and
+    rotation from the N nodal displacements.
 
     Attributes:
         name: of the interface in the part.
@@ -62,20 +64,19 @@ class MeshInterface:
 def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """The interfaces that a user named.
+    """Return the interfaces of a solid or plane mesh that a user described by name, each with its nodes, centroid
+    and mean motion.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
     """
-    result = tuple(
-        _interface(name, nodes, kind, source, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
-    )
+    result = tuple(_mesh_interface(*spec, source, mesh, thickness) for spec in named_specs(interfaces))
     refuse_shared_nodes(result)
     return result
 
 
 def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
-    """Name, nodes and kind of the interfaces that a user described.
+    """Split a user's dictionary of interfaces into (name, choice of nodes, kind of interface) for each.
 
     Raises:
         ParameterError: no dictionary, no such kind.
@@ -92,7 +93,7 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[st
 
 
 def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
-    """Refuse two interfaces whose nodes move as one and that share nodes."""
+    """Raise an error if two rigid or hinged interfaces share nodes, since a node cannot follow both."""
     rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -103,9 +104,12 @@ def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
                 )
 
 
-def _interface(
+def _mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
+    """Return one interface of a solid or plane mesh from a user's choice of nodes; raise an error unless the nodes
+    cover a facet of the mesh.
+    """
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -113,7 +117,7 @@ def _interface(
         raise region.too_small(name, mesh)
     if kind is InterfaceKind.AVERAGE:
         region.refuse_rest(name, mesh, mesh.mesh.facets.T[region.facets])
-    measures, squares, outward = _area(mesh, region.facets)
+    measures, squares, outward = _area_integrals(mesh, region.facets)
     rows = _mean_rows(name, measures, squares, mesh)
     position = measures[:3].sum(axis=1) / measures[3].sum()
     members = mesh.facet_nodes(region.facets) if kind is InterfaceKind.AVERAGE else region.nodes(mesh)
@@ -122,7 +126,7 @@ def _interface(
 
 @dataclass(frozen=True, eq=False)
 class MeshRegion:
-    """Elements, facets and vertices of a mesh on an interface.
+    """Elements, facets and vertices of a mesh that a user chose for an interface.
 
     Attributes:
         cells: elements all of whose vertices are chosen, shape (c,).
@@ -136,13 +140,13 @@ class MeshRegion:
     is_chosen: BoolArray
 
     def rest(self, mesh: ElementMesh) -> IntArray:
-        """Chosen vertices of neither the elements nor the facets."""
+        """Return the chosen vertices that belong neither to the elements nor to the facets of this region."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
         return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Displacement nodes of the region, ascending, with those of edges and vertices outside elements and
-        facets.
+        """Return the ascending indices of the displacement nodes in this region, with those on edges and vertices
+        outside its elements and facets.
         """
         rest = self.rest(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
@@ -152,7 +156,7 @@ class MeshRegion:
         return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
-        """Refuse chosen vertices that a mean leaves out, unless they are next to the averaged region.
+        """Raise an error if the mean over a region leaves out chosen vertices that are not next to it.
 
         Args:
             averaged: vertices of the averaged region.
@@ -168,7 +172,7 @@ class MeshRegion:
             )
 
     def too_small(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Error for nodes that cover no face of an element."""
+        """Return an error that says that the chosen nodes cover no face of an element; the caller raises it."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
@@ -178,7 +182,8 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Elements, facets and vertices that a user chose for an interface.
+    """Return the elements, facets and vertices of a mesh that a user chose by nodes, by a function of position or
+    by a group's name.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -213,7 +218,8 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Chosen elements without those whose vertices are all chosen by accident, as at rims and at ends of lines.
+    """Return the chosen elements without those whose vertices are all chosen only by accident, as at rims and at
+    ends of lines.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -232,7 +238,7 @@ def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: Ele
 
 
 def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Facets of the mesh in a named group.
+    """Return the ascending indices of the mesh facets in a named group of a user's mesh.
 
     Raises:
         ParameterError: some are no facets of the mesh.
@@ -252,14 +258,17 @@ def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
 
 
 def _extent_hint(nodes: Any, source: UserMesh) -> str:
+    """Return the range of the mesh coordinates as text for an error message, with advice on tolerances if the user
+    gave a function.
+    """
     low, high = source.points.min(axis=0), source.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
 
 
-def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
-    """Integrals over facets of (x, y, z) N_a and N_a, shape (4, N), of x x^T, shape (3, 3), and of the normal. The
-    last one is zero unless the facets are flat.
+def _area_integrals(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
+    """Integrate over facets the shape functions N_a times (x, y, z) and alone (4, N), the products x x^T (3, 3) and
+    the outward normal (3,). The normal is zero unless the facets are flat.
     """
     import skfem
 
@@ -278,7 +287,9 @@ def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
 
 
 def outward_area(basis: Any) -> Array:
-    """Integral of the normal over the facets of a basis, zero unless they are flat, shape (3,) [m^(d - 1)]."""
+    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,) [m^(d - 1)]; zero
+    unless they are flat.
+    """
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
@@ -286,7 +297,9 @@ def outward_area(basis: Any) -> Array:
 
 
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
-    """Rows of the mean displacement and of the rotation by least squares over the area (3.14)."""
+    """Return the matrix that gives mean displacement and rotation of a region from the nodal displacements, by
+    least squares (3.14). Its shape is (6, 3 N) in space and (3, 2 N) in the plane.
+    """
     area = measures[3].sum()
     center = measures[:3].sum(axis=1) / area
     arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
@@ -310,7 +323,8 @@ def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) ->
 
 @dataclass(frozen=True, eq=False)
 class TiedStructure:
-    """A structure whose nodes on rigid interfaces follow the unknowns of the interface.
+    """Finite element structure in which the nodes of rigid interfaces follow a few unknowns of the interface. All
+    unknowns of the model are ``columns @ q`` with fewer unknowns q.
 
     Attributes:
         structure: with unknowns q.
@@ -327,8 +341,8 @@ class TiedStructure:
     untied: ElasticStructure
 
     def loads(self, accelerations: Array) -> Array:
-        """Inertial loads on q for accelerations (N, k) of all unknowns of the finite element model, shape (q,
-        k).
+        """Return the inertial loads on the unknowns q, shape (q, k), of k accelerations of the model. The
+        accelerations (N, k) are those of all N unknowns.
         """
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
@@ -336,7 +350,9 @@ class TiedStructure:
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Structure in which nodes of rigid interfaces follow displacement and rotation of their position."""
+    """Return the structure in which nodes of rigid interfaces follow displacement and rotation of the interface.
+    ``unknowns`` describes the N unknowns of the full structure.
+    """
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_followers(each, unknowns) for each in rigid_interfaces]
@@ -366,8 +382,8 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Work of nodal forces on the second-order displacement theta x (theta x xi) / 2 of rotating interfaces (3.16),
-    shape (n, n, n).
+    """Return the work of nodal forces on the second-order displacement theta x (theta x xi) / 2 of rotating
+    interfaces (3.16), shape (n, n, n). Here theta is the rotation of an interface and xi the arm of a node.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -394,8 +410,8 @@ def rotation_work(
 
 
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
-    """Second-order displacements of rotating interfaces, (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2,
-    shape (N, pairs).
+    """Return the second-order displacements of interfaces that rotate by pairs of shapes i <= j, shape (N, pairs):
+    (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with the arm xi of a node.
 
     Averaged interfaces are treated as if they were rigid.
 
@@ -416,13 +432,15 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
 
 
 def _followers(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Unknowns that follow a rigid interface; of a hinged one only displacements."""
+    """Return the indices of the unknowns that follow a rigid interface; for a hinged one only displacements."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
-    """Displacement and rotation at a point for unit rigid motions about the origin, shape (r, r)."""
+    """Return displacement and rotation at a point for each unit rigid motion about the origin, shape (r, r). r is 6
+    in space and 3 in the plane.
+    """
     components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
     places = np.tile(position, (len(components), 1))
     return Unknowns(unknowns.dimension, np.zeros_like(components), components, places).rigid_fields()

@@ -18,7 +18,8 @@ from phlexible.errors import MissingExtraError, ParameterError
 
 @dataclass(frozen=True, eq=False)
 class LabelledMatrix:
-    """A matrix of a finite element program, with node and component of each unknown.
+    """Matrix from the file of a finite element program, with node and component (direction) of each of its N
+    unknowns.
 
     Attributes:
         matrix: shape (N, N) or (rows, columns); both halves of a symmetric one.
@@ -31,7 +32,8 @@ class LabelledMatrix:
     components: IntArray
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
-        """The matrix with its unknowns node after node, as ``FlexibleBody.from_matrices`` expects them.
+        """Return the matrix with its unknowns reordered node after node, as ``FlexibleBody.from_matrices`` expects
+        them.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.
@@ -57,8 +59,8 @@ class LabelledMatrix:
 
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
-    """Labelled matrix from entries by (node, component) of row and column; one half of a symmetric matrix is
-    enough.
+    """Return a labelled matrix from entries by (node, component) of row and column. One half of a symmetric matrix
+    is enough: the other one is completed.
     """
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
@@ -78,13 +80,15 @@ def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_s
 
 
 def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
-    """Labelled matrix without labels of its unknowns."""
+    """Wrap a matrix whose file does not name nodes and components of its unknowns."""
     empty = np.zeros(0, dtype=np.int64)
     return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
 
 
 class FileMatrices(dict[str, LabelledMatrix]):
-    """Matrices of a file by name; access to one that could not be read raises an error with the reason."""
+    """Dictionary of the matrices in a file by name. Access to a matrix that could not be read raises an error with
+    the reason.
+    """
 
     def __init__(self, matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str] | None = None) -> None:
         super().__init__(matrices)
@@ -95,8 +99,11 @@ class FileMatrices(dict[str, LabelledMatrix]):
         raise ParameterError(f"path: {reason}; the file has {', '.join(map(repr, self))}")
 
 
-def _readable(matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path) -> FileMatrices:
-    """The matrices of a file that can be read, at least one matrix.
+def _checked_matrices(
+    matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path
+) -> FileMatrices:
+    """Collect the readable matrices of a file and the reasons why others could not be read; raise an error if there
+    are none of both kinds.
 
     Raises:
         ParameterError: there are none, or none that can be read.
@@ -110,7 +117,8 @@ def _readable(matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str],
 
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
-    """Read one matrix of lines "node, component, node, component, value", or "row, column, value".
+    """Read the single matrix in a text file of Abaqus, with lines "node, component, node, component, value" or
+    "row, column, value"; its name is that of the file.
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
@@ -121,13 +129,13 @@ def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
     lines = [line for line in file.read_text().splitlines() if line.strip() and not line.lstrip().startswith("*")]
     if not lines:
         raise ParameterError(f"path: {file} holds no entries of a matrix")
-    width = len(_parts(lines[0]))
+    width = len(_split_fields(lines[0]))
     if width not in (3, 5):
         raise ParameterError(
             f'path: {file} is no Abaqus matrix: lines have "node, component, node, component, value" or '
             f'"row, column, value", got {lines[0]!r}'
         )
-    rows = [_parts(line) for line in lines]
+    rows = [_split_fields(line) for line in lines]
     if wrong := next((line for line, parts in zip(lines, rows, strict=True) if len(parts) != width), None):
         raise ParameterError(
             f"path: {file} is no Abaqus matrix: the line {wrong!r} has another form than the first"
@@ -135,23 +143,28 @@ def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
     if width == 5:
         entries = {}
         for a, i, b, j, value in rows:
-            entries[_abaqus_label(int(a), int(i)), _abaqus_label(int(b), int(j))] = _number(value)
+            entries[_abaqus_label(int(a), int(i)), _abaqus_label(int(b), int(j))] = _parse_number(value)
         return {file.stem: labelled(entries, is_symmetric=True)}
     pairs = np.array([(int(a) - 1, int(b) - 1) for a, b, _ in rows])
-    values = np.array([_number(value) for *_, value in rows])
+    values = np.array([_parse_number(value) for *_, value in rows])
     size = int(pairs.max()) + 1
     return {file.stem: unlabelled(sparse.csr_array((values, pairs.T), shape=(size, size)))}
 
 
-def _parts(line: str) -> list[str]:
+def _split_fields(line: str) -> list[str]:
+    """Split a line at commas and blanks."""
     return line.replace(",", " ").split()
 
 
 def _abaqus_label(node: int, component: int) -> tuple[int, int]:
+    """Return the label (node, component) of an unknown of Abaqus; internal unknowns, whose node number is negative,
+    become scalars with component 0.
+    """
     return (node, component) if node > 0 else (node, 0)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
+    """Convert the text of a real number, whose exponent may be written with D, to a float."""
     return float(text.lower().replace("d", "e"))
 
 
@@ -161,7 +174,8 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Mass and stiffness of the unknowns without supports, labelled by the program's nodes and components.
+    """Read "mass" and "stiffness" from a .full file of Ansys, for the unknowns without supports, labelled by the
+    program's nodes and components.
 
     Raises:
         MissingExtraError: ansys-mapdl-reader is not installed.
@@ -187,7 +201,7 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
-    """Symmetric matrix of some unknowns from the upper half of all, shape (k, k)."""
+    """Return the symmetric matrix, shape (k, k), of k chosen unknowns from the upper half of the matrix of all."""
     half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
@@ -199,7 +213,8 @@ REAL = (1, 2)
 
 
 def read_punch(file: Path) -> FileMatrices:
-    """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
+    """Read all real square ``DMIG`` matrices of a Nastran punch file or deck, in small, large (``*``) or free
+    (commas) fields.
 
     Raises:
         ParameterError: no such entries, or components that do not exist.
@@ -224,20 +239,22 @@ def read_punch(file: Path) -> FileMatrices:
             continue
         if name in unread:
             continue
-        column = _label(name, fields[1], fields[2])
+        column = _parse_label(name, fields[1], fields[2])
         values = fields[4:]  # field 4 of the entry is empty
         for start in range(0, len(values) - 2, 4):
             if values[start]:
-                row = _label(name, values[start], values[start + 1])
+                row = _parse_label(name, values[start], values[start + 1])
                 entries.setdefault(name, {})[row, column] = number(values[start + 2])
     if not entries and not unread:
         raise ParameterError(f"path: {file} has no DMIG entries")
     matrices = {name: labelled(values, forms.get(name) == SYMMETRIC) for name, values in entries.items()}
-    return _readable(matrices, unread, file)
+    return _checked_matrices(matrices, unread, file)
 
 
-def _label(name: str, node: str, component: str) -> tuple[int, int]:
-    """Label of an unknown: a grid point and its component, or a scalar point and 0."""
+def _parse_label(name: str, node: str, component: str) -> tuple[int, int]:
+    """Convert the fields of a ``DMIG`` entry to (grid point, component) of an unknown, or (scalar point, 0); raise
+    an error for other components.
+    """
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
@@ -255,24 +272,26 @@ Column = tuple[int, int, Array]  # column, first row, values
 
 
 def read_output4(file: Path) -> FileMatrices:
-    """All real matrices of a file, by name.
+    """Read all real matrices of a Nastran OUTPUT4 file, text or binary, by name; complex ones are listed as
+    unreadable.
 
     Raises:
         ParameterError: no real matrices, or a file of another format.
     """
     data = file.read_bytes()
     is_binary = data[:4] in (b"\x18\0\0\0", b"\0\0\0\x18")
-    matrices = _binary(data) if is_binary else _text(data.decode("ascii").splitlines())
+    matrices = _read_binary(data) if is_binary else _read_text(data.decode("ascii").splitlines())
     real_matrices, unread = dict[str, LabelledMatrix](), dict[str, str]()
     for name, matrix in matrices:
         if isinstance(matrix, int):
             unread[name] = f"the matrix {name} of {file} is complex (type {matrix}); real ones can be read"
         else:
             real_matrices[name] = unlabelled(matrix)
-    return _readable(real_matrices, unread, file)
+    return _checked_matrices(real_matrices, unread, file)
 
 
-def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
+def _sparse_matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
+    """Return a sparse matrix from its columns; a symmetric one of which only one half is stored is completed."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
@@ -282,8 +301,10 @@ def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.
     return matrix + matrix.T - sparse.diags_array(matrix.diagonal()) if is_half else matrix
 
 
-def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Names and matrices of a text file; in place of a complex matrix its type."""
+def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
+    """Yield the name and the matrix of each block of an OUTPUT4 text file; in place of a complex matrix its type
+    number.
+    """
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
@@ -297,20 +318,22 @@ def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
             column, first, _ = (int(lines[position][8 * k : 8 * k + 8]) for k in range(3))
             position += 1
             if first:
-                values, position = _values(lines, position, per_line, width)
+                values, position = _read_values(lines, position, per_line, width)
                 entries.append((column - 1, first - 1, values))
             while not first and position < len(lines) and len(lines[position].split()) < 3:
                 row = int(lines[position][8:16]) if rows < 0 else int(lines[position]) % 65536
-                values, position = _values(lines, position + 1, per_line, width)
+                values, position = _read_values(lines, position + 1, per_line, width)
                 entries.append((column - 1, row - 1, values))
             if column > columns:
                 entries = [entry for entry in entries if entry[0] < columns]
                 break
-        yield name, _matrix((abs(rows), columns), form, entries) if kind in REAL else kind
+        yield name, _sparse_matrix((abs(rows), columns), form, entries) if kind in REAL else kind
 
 
-def _values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
-    """The real numbers up to the next line of integers, and the position of this line."""
+def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
+    """Read the real numbers from line ``position`` up to the next line of integers, and return them with the
+    position of that line.
+    """
     values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
         parts = [line[k * width : (k + 1) * width] for k in range(per_line)]
@@ -319,9 +342,12 @@ def _values(lines: list[str], position: int, per_line: int, width: int) -> tuple
     return np.array(values), position
 
 
-def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
+def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
+    """Yield the name and the matrix of each block of a binary OUTPUT4 file; in place of a complex matrix its type
+    number.
+    """
     order = "<" if data[0] == 24 else ">"
-    records = _records(data, order)
+    records = _fortran_records(data, order)
     for head in records:
         columns, rows, form, kind = np.frombuffer(head[:16], order + "i4")
         name = head[16:24].decode("ascii").strip()
@@ -345,10 +371,14 @@ def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
                 values = np.frombuffer(body[4 * head_words : 4 * (head_words + length)], number)
                 entries.append((column - 1, row - 1, values.astype(np.float64)))
                 body = body[4 * (head_words + length) :]
-        yield (name, _matrix((abs(int(rows)), int(columns)), int(form), entries) if kind in REAL else int(kind))
+        yield (
+            name,
+            _sparse_matrix((abs(int(rows)), int(columns)), int(form), entries) if kind in REAL else int(kind),
+        )
 
 
-def _records(data: bytes, order: str) -> Iterator[bytes]:
+def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
+    """Yield the contents of each Fortran record of a binary file, in byte order ``order`` ("<" or ">")."""
     position = 0
     while position + 8 <= len(data):
         length = int(np.frombuffer(data[position : position + 4], order + "i4")[0])
@@ -360,7 +390,8 @@ def _records(data: bytes, order: str) -> Iterator[bytes]:
 
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
-    """Read all matrices of a file, by name (a file with one matrix: its name without the ending).
+    """Read all matrices of a file of a finite element program, by name; a single matrix without a name is called
+    like the file without its ending.
 
     Access to complex matrices, and to rectangular ones of punch files, raises an error.
 
@@ -394,6 +425,7 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
+    """Return the function that reads a matrix file, chosen by its ending and its first bytes."""
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":
@@ -410,6 +442,7 @@ def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
 
 
 def _read_matrix_market(file: Path) -> dict[str, LabelledMatrix]:
+    """Read the matrix of a Matrix Market file, under the name of the file without its ending."""
     from scipy.io import mmread
 
     return {file.stem: unlabelled(mmread(file, spmatrix=False))}

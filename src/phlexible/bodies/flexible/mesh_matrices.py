@@ -18,7 +18,7 @@ from phlexible.errors import ParameterError
 
 
 class PlaneState(StrEnum):
-    """State across the plane of a plane mesh.
+    """Choice of the state across the plane of a plane mesh: no stress or no strain.
 
     STRESS: no stress across it, as in a thin part. STRAIN: no strain across it, as in a part that cannot widen.
     """
@@ -29,8 +29,8 @@ class PlaneState(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class ElementMaterials:
-    """Elastic constants and density of each element: stress = lame tr(e) I + 2 shear e, per length of thickness in
-    the plane.
+    """Elastic constants and density of each of e elements, for stress = lame tr(strain) I + 2 shear strain. In the
+    plane they are multiplied by the thickness.
 
     Attributes:
         lame: shape (e,) [Pa, in the plane times thickness].
@@ -51,7 +51,9 @@ class ElementMaterials:
     relaxation: Maxwell | None = None
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
-        """Linear stress of displacement gradients (p, c, a) at points of elements (p,), shape (p, c, a)."""
+        """Return the linear stress at p points from displacement gradients du_c/dx_a, shape (p, c, a);
+        ``elements``, shape (p,), says which element each point lies in.
+        """
         strain = (gradients + gradients.transpose(0, 2, 1)) / 2
         trace = np.trace(strain, axis1=1, axis2=2)
         identity = np.eye(strain.shape[1])
@@ -67,7 +69,8 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Constants of the elements: of one material for all, or of one for each named group.
+    """Return the elastic constants and densities of all elements, from one material or from one for each named
+    group of elements.
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
@@ -116,6 +119,9 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
+    """Return Lame's constant [Pa], shear modulus [Pa] and density [kg/m3] of a material; in plane stress Lame's
+    constant is the effective one.
+    """
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:
@@ -131,7 +137,9 @@ def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[f
 
 
 def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Scalar mass matrix of the nodes, shape (N, N) [kg], which each component of the displacement has."""
+    """Return the mass matrix of the N nodes, shape (N, N) [kg], which applies to each component of the
+    displacement.
+    """
     parts = []
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
@@ -140,7 +148,9 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Stiffness matrix K of the displacements, component after component at each node, shape (N d, N d) [N/m]."""
+    """Return the stiffness matrix of the nodal displacements in d dimensions, component after component at each
+    node, shape (N d, N d) [N/m].
+    """
     d, parts = mesh.dimension, []
     for part in mesh.quadrature(mesh.stiffness_degree):
         e, q, _, k = part.gradients.shape
@@ -159,7 +169,8 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Geometric stiffness of each shape, H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j, shape (n, n, n).
+    """Return the geometric stiffness of each of n displacement shapes, shape (n, n, n): H[k, i, j] = int stress_k :
+    (grad phi_i)^T grad phi_j, with the linear stress of shape k.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -178,8 +189,8 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Loads -int (B v) : D Q(phi_i, phi_j) of the quadratic strain of all pairs of shapes i <= j, shape (N d,
-    pairs).
+    """Return nodal loads, shape (N d, pairs), for all pairs i <= j of shapes: minus the nodal forces of the stress
+    of their quadratic strain.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -201,7 +212,9 @@ def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Arra
 
 
 def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
-    """Symmetric sum of element matrices (e, k, k) on unknowns (e, k), shape (size, size)."""
+    """Sum symmetric element matrices (e, k, k), each list with the indices (e, k) of its unknowns, to a sparse
+    matrix, shape (size, size).
+    """
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:
         total = total + summed_blocks(unknowns, unknowns, blocks, (size, size))

@@ -26,7 +26,8 @@ EDGES = ((0, 1), (1, 2), (0, 2))
 
 @dataclass(frozen=True, eq=False)
 class MomentElements:
-    """T triangles with m moments and p deflections each; the moments of edges 0, 1, 2 first, k + 1 of each edge.
+    """Elements of T triangles of a thin plate with m bending moments and p deflections as unknowns of each. Moments
+    of edges 0, 1, 2 come first, k + 1 on each edge for order k, then inner ones.
 
     Attributes:
         order: k.
@@ -58,8 +59,8 @@ class MomentElements:
 
     @property
     def moment_indices(self) -> IntArray:
-        """Global indices of the moments of each triangle: those of facets, which two triangles share, then inner
-        ones, shape (T, m).
+        """Global indices of the m moments of each of T triangles, shape (T, m): those of facets, which two
+        triangles share, then inner ones.
         """
         per_facet, count = self.order + 1, len(self.facets)
         offset = np.where(self.is_reversed[:, :, None], np.arange(per_facet)[::-1], np.arange(per_facet))
@@ -69,14 +70,14 @@ class MomentElements:
         return np.hstack([shared.reshape(count, -1), inner_indices])
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
-        """Compliance int psi : ((1 + nu) psi - nu tr(psi) I) for unit flexibility, shape (T, m, m); nu may have
-        shape (T, 1, 1).
+        """Return the compliance matrices of the moments of each triangle for unit flexibility and Poisson's ratio
+        nu, shape (T, m, m): int psi : ((1 + nu) psi - nu tr(psi) I); nu may have shape (T, 1, 1).
         """
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
-    """Moment elements of a ``MeshTri`` of straight triangles.
+    """Return the moment elements of all triangles of a scikit-fem mesh with straight edges.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -140,8 +141,8 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Edge whose tensor each polynomial multiplies, shape (m,), and its powers of barycentric coordinates, shape
-    (m, 3).
+    """List the m polynomials of the moments: the edge whose tensor each multiplies, shape (m,), and its powers of
+    barycentric coordinates, shape (m, 3).
     """
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
@@ -159,14 +160,16 @@ def _polynomials(order: int) -> tuple[IntArray, IntArray]:
 
 
 def _values(powers: IntArray, points: Array) -> Array:
-    """Values of the polynomials at points (2, q) of the reference triangle, shape (m, q)."""
+    """Evaluate polynomials, given by powers (m, 3) of barycentric coordinates, at points (2, q) of the reference
+    triangle, shape (m, q).
+    """
     barycentric = np.vstack([1 - points[0] - points[1], points])
     return np.asarray(np.prod(barycentric ** powers[:, :, None], axis=1))
 
 
 def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
-    """Functions of points (2, q) of the reference triangle: first derivatives (p, 2, q) and second ones (p, 2, 2,
-    q).
+    """Return functions that evaluate first derivatives, shape (p, 2, q), and second derivatives, shape (p, 2, 2,
+    q), of an element's p shape functions. Their argument are points (2, q) of the reference triangle.
     """
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
@@ -186,7 +189,7 @@ def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
 
 
 def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, int]) -> Array:
-    """Derivatives of r^i s^j at points (2, q), shape (powers, q)."""
+    """Evaluate derivatives of the given orders of monomials r^i s^j at points (2, q), shape (powers, q)."""
     rows = []
     for power in powers:
         row = np.ones(points.shape[1])
@@ -204,9 +207,8 @@ def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, 
 
 @dataclass(frozen=True, eq=False)
 class MixedBending:
-    """Bending of a thin plate with q unknowns: u, v, w of each node, then two rotations about each edge, at its
-    ends. Nodal rotations are gradients of w, which follow from the rotations of an edge and from w along it: at its
-    middle, and at vertices the mean over the edges there (on the rim over those of the rim).
+    """Bending of a thin plate of N nodes with q unknowns: u, v, w of each node, then two rotations about each edge,
+    at its ends.
 
     Nodal rotations are gradients of w, which follow from the rotations of an edge and from w along it: at its
     middle, and at vertices the mean over the edges there (on the rim over those of the rim).
@@ -226,7 +228,9 @@ class MixedBending:
 
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
-    """Bending with moments of order 1, on a mesh of straight triangles with deflections of second order."""
+    """Return stiffness and unknowns of thin-plate bending with moments of order 1, which are eliminated, on
+    straight triangles with deflections of second order.
+    """
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
@@ -252,14 +256,16 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
     axes[nodes:, 0] = np.repeat(moments.normals[:, 1], 2)
     axes[nodes:, 1] = -np.repeat(moments.normals[:, 0], 2)
     unknowns = Unknowns(3, node, component, mesh.nodes[node], axes)
-    nodal = _nodal_unknowns(mesh, moments, middles)
-    return MixedBending(stiffness, unknowns, nodal, _nodal_moments(mesh, moments, solution, indices, len(node)))
+    nodal = _unknown_matrix(mesh, moments, middles)
+    return MixedBending(stiffness, unknowns, nodal, _moment_matrix(mesh, moments, solution, indices, len(node)))
 
 
-def _nodal_moments(
+def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Mean moments of the triangles at each node, shape (3 N, q), negative where the upper side is in tension."""
+    """Return the matrix that gives the bending moments xx, yy, xy at each node from q unknowns, shape (3 N, q) [N].
+    They are means of adjacent triangles, negative where the upper side is in tension.
+    """
     values = _values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -270,8 +276,10 @@ def _nodal_moments(
     return sparse.coo_array(entries, shape=(3 * mesh.node_count, size)).tocsr()
 
 
-def _nodal_unknowns(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Matrix of u, v, w and the rotations w_y, -w_x of nodes, shape (5 N, q)."""
+def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
+    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of each node from the q unknowns,
+    shape (5 N, q).
+    """
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -17,7 +17,9 @@ EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
 
 def number(text: str) -> float:
-    """Value of a real number of Nastran, which may omit the E of an exponent ("2.5+10") or write a D."""
+    """Convert the text of a real number of Nastran, which may omit the E of an exponent ("2.5+10") or write a D, to
+    a float.
+    """
     plain = text.strip().upper().replace("D", "E")
     if match := EXPONENT.match(plain):
         plain = f"{match[1]}E{match[2]}"
@@ -25,13 +27,15 @@ def number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Name and fields of each card, joined with its continuations, which begin with blanks, a comma, + or *."""
+    """Return name and fields of each card of a Nastran deck, joined with its continuation lines, which begin with
+    blanks, a comma, + or *.
+    """
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
         if not line:
             continue
-        keyword, fields = _fields(line)
+        keyword, fields = _split_line(line)
         if keyword and keyword[0] not in "*+":
             result.append((keyword.rstrip("*_").upper(), fields))  # meshio writes CTETRA_
         elif result:
@@ -39,8 +43,10 @@ def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
     return result
 
 
-def _fields(line: str) -> tuple[str, list[str]]:
-    """The keyword and the fields of a line: 8 of 8 characters, 4 of 16 with an asterisk, or commas."""
+def _split_line(line: str) -> tuple[str, list[str]]:
+    """Return the keyword and the fields of one line: 8 fields of 8 characters, 4 of 16 with an asterisk, or
+    separated by commas.
+    """
     keyword = (line.split(",")[0] if "," in line else line[:8]).strip()
     count = 4 if "*" in keyword else 8
     if "," in line:
@@ -73,7 +79,7 @@ WITHOUT_MECHANICS = re.compile(
 
 @dataclass(eq=False)
 class DeckMesh:
-    """A mesh of a deck, with the attributes of a mesh of meshio.
+    """Mesh that was read from a deck, with the attributes of a meshio mesh, so that it can be used like one.
 
     Attributes:
         points: shape (k, 3).
@@ -92,7 +98,7 @@ class DeckMesh:
 
 @dataclass(frozen=True, eq=False)
 class DeckCells:
-    """Cells of a deck of one kind.
+    """Block of e elements of one type in the mesh of a deck.
 
     Attributes:
         type: its name in meshio.
@@ -106,8 +112,8 @@ class DeckCells:
 
 
 def from_polar(kind: str, position: Array) -> Array:
-    """Cartesian coordinates from cylindrical (C: radius, degrees, z) or spherical ones (S: radius, two angles),
-    shape (3,).
+    """Convert a position from cylindrical (C: radius, degrees, z) or spherical coordinates (S: radius, two angles
+    in degrees) to Cartesian ones, shape (3,). Positions of other kinds are returned as they are.
     """
     if kind == "C":
         angle = np.radians(position[1])
@@ -120,7 +126,8 @@ def from_polar(kind: str, position: Array) -> Array:
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Mesh of a Nastran deck: grid points in basic axes, elements grouped by the number of their property.
+    """Read the mesh of a Nastran deck: grid points in basic axes, and elements in groups named by the number of
+    their property.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.
@@ -153,7 +160,7 @@ def read_nastran(path: str) -> DeckMesh:
 
 
 def _bulk_lines(file: Path) -> list[str]:
-    """Lines of the bulk data section, including those of included files."""
+    """Return the lines of a deck's bulk data section, including those of included files."""
     lines = file.read_text(errors="replace").splitlines()
     starts = [k for k, line in enumerate(lines) if line.upper().split()[:2] == ["BEGIN", "BULK"]]
     result: list[str] = []
@@ -169,12 +176,12 @@ def _bulk_lines(file: Path) -> list[str]:
 
 
 class _CoordinateSystems:
-    """Grid points of a deck and their coordinate systems."""
+    """Grid points of a Nastran deck and the coordinate systems in which they are given."""
 
     def __init__(self, deck: list[tuple[str, list[str]]]) -> None:
         default = next((fields[1] for name, fields in deck if name == "GRDSET"), "")
         self.grids = {
-            int(fields[0]): (int(fields[1] or default or 0), _numbers(fields[2:5]))
+            int(fields[0]): (int(fields[1] or default or 0), _parse_numbers(fields[2:5]))
             for name, fields in deck
             if name == "GRID"
         }
@@ -193,10 +200,13 @@ class _CoordinateSystems:
                 )
 
     def position(self, grid: int) -> Array:
-        """Position of a grid point in basic axes, shape (3,)."""
+        """Return the position of a grid point in basic axes, shape (3,)."""
         return self._in_basic_axes(*self.grids[grid])
 
     def _in_basic_axes(self, system: int, position: Array) -> Array:
+        """Convert a position from a coordinate system of the deck to basic axes, shape (3,); its axes are computed
+        once.
+        """
         if system == 0:
             return position
         if system not in self._defined:
@@ -206,7 +216,7 @@ class _CoordinateSystems:
             if reference is None:
                 a, b, c = (self.position(int(each)) for each in fields)
             else:
-                a, b, c = (self._in_basic_axes(reference, each) for each in _numbers(fields).reshape(3, 3))
+                a, b, c = (self._in_basic_axes(reference, each) for each in _parse_numbers(fields).reshape(3, 3))
             z = (b - a) / np.linalg.norm(b - a)
             y = np.cross(z, c - a)
             y /= np.linalg.norm(y)
@@ -215,5 +225,6 @@ class _CoordinateSystems:
         return np.asarray(origin + axes @ from_polar(kind, position))
 
 
-def _numbers(fields: list[str]) -> Array:
+def _parse_numbers(fields: list[str]) -> Array:
+    """Convert the text of real numbers of Nastran to an array; empty fields are zero."""
     return np.array([number(each) if each else 0.0 for each in fields])

@@ -23,7 +23,8 @@ ELEMENT_MEMORY = 145e3
 
 
 class Plate(FlexibleBody):
-    """A rectangular plate of constant thickness, with stretching, bending, and stiffening by its curvature.
+    """A rectangular plate of constant thickness with stretching and bending, which stiffens when it deflects. It is
+    a ``FlexibleBody`` whose mesh is made here.
 
     It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its body axes, z across. Its edges are "start"
     (x = 0), "end", "left" (y = width / 2) and "right"; a corner, such as "end left", is the element there,
@@ -77,7 +78,7 @@ class Plate(FlexibleBody):
         """
         from skfem import MeshQuad, MeshTri
 
-        columns, rows = _elements(elements)
+        columns, rows = _checked_elements(elements)
         refuse_large(f"{columns} x {rows}", ELEMENT_MEMORY * columns * rows, "Plate", flag("large", large))
         long, wide = positive("length", length), positive("width", width)
         x, y = np.linspace(0, long, columns + 1), np.linspace(-wide / 2, wide / 2, rows + 1)
@@ -85,7 +86,7 @@ class Plate(FlexibleBody):
         made = FlexibleBody.from_mesh(
             (MeshTri if kind is PlateElement.HHJ else MeshQuad).init_tensor(x, y),
             material,
-            _interfaces(interfaces, x, y),
+            _region_interfaces(interfaces, x, y),
             modes,
             frame,
             strain,
@@ -100,7 +101,10 @@ class Plate(FlexibleBody):
         super().__init__(**made.__dict__)
 
 
-def _elements(elements: Sequence[int]) -> tuple[int, int]:
+def _checked_elements(elements: Sequence[int]) -> tuple[int, int]:
+    """Return the numbers of elements along length and width of a plate; raise an error unless they are two whole
+    numbers.
+    """
     if not isinstance(elements, tuple | list) or len(elements) != 2:
         raise ParameterError(
             f"elements must be two numbers, along length and width, such as (8, 8), got {elements!r}"
@@ -108,10 +112,12 @@ def _elements(elements: Sequence[int]) -> tuple[int, int]:
     return whole("elements", elements[0]), whole("elements", elements[1])
 
 
-def _interfaces(
+def _region_interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """Interfaces of a plate, with its regions as functions of position."""
+    """Replace the names of edges, corners, "boundary" and "face" in a user's interfaces of a plate by functions of
+    position that choose their nodes.
+    """
     if not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, InterfaceSpec] = {}
@@ -129,7 +135,9 @@ def _interfaces(
 
 
 def _is_in(name: str, x: Array, y: Array, positions: Array) -> BoolArray:
-    """Whether each position (3, k) is in a region of the plate with these lines of nodes, shape (k,)."""
+    """Return whether positions (3, k) [m] lie in a named edge, corner, boundary or face of a plate, shape (k,).
+    Lines of nodes of the plate are at x and y [m].
+    """
     along, across = positions[0], positions[1]
     tolerance = 1e-9 * (x[-1] + y[-1])
     if name in CORNERS:

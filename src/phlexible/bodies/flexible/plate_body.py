@@ -53,33 +53,34 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Interfaces of a plate that a user named: elements, edges and nodes, with the mean over the area if there is
-    one.
+    """Return the interfaces of a plate that a user described by name: regions of elements, edges and nodes. Their
+    mean motion is over the area if they have elements, else over the edges.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
             interface on one line, or two that move as one and share nodes.
     """
-    result = tuple(
-        _interface(name, nodes, kind, source, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
-    )
+    result = tuple(_plate_interface(*spec, source, mesh, thickness) for spec in named_specs(interfaces))
     refuse_shared_nodes(result)
     return result
 
 
-def _interface(
+def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
+    """Return one interface of a plate from a user's choice of nodes; raise an error unless they cover an element or
+    an edge.
+    """
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
         region = region_of(name, nodes, source, mesh, with_sides=False)
     cells, facets, members = region.cells, region.facets, region.nodes(mesh)
     if len(cells):
-        basis, averaged = _basis(mesh, cells, None), mesh.cells[cells]
+        basis, averaged = _quadrature_basis(mesh, cells, None), mesh.cells[cells]
         area = np.array([0.0, 0.0, np.asarray(basis.dx).sum()])
     elif len(facets):
-        basis, averaged = _basis(mesh, None, facets), mesh.mesh.facets.T[facets]
+        basis, averaged = _quadrature_basis(mesh, None, facets), mesh.mesh.facets.T[facets]
         area = thickness * outward_area(basis)
     else:
         raise region.too_small(name, mesh)
@@ -95,7 +96,10 @@ def _interface(
     return MeshInterface(name, kind, position, members, area, rows)
 
 
-def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
+def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
+    """Return the scikit-fem basis with quadrature points on the given cells, or on the given facets if there are
+    facets.
+    """
     import skfem
 
     degree = 2 * mesh.order + 2
@@ -105,8 +109,8 @@ def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -
 
 
 def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
-    """Centroid, shape (3,), and rows of the mean displacement and of the rotation by least squares (3.14), shape
-    (6, 5 N).
+    """Return the centroid of a region of a plate and the matrix that gives its mean displacement and rotation.
+    Their shapes are (3,) [m] and (6, 5 N); the matrix acts on the nodal unknowns (3.14).
 
     The mean is over the edge or area times the thickness: points at height z move by u + z d.
     """
@@ -136,6 +140,7 @@ def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, 
 
 
 def _is_line(places: Array) -> bool:
+    """Return whether positions (k, 3) all lie on one straight line, up to round-off."""
     arms = places - places.mean(axis=0)
     singular = np.linalg.svd(arms, compute_uv=False)
     return bool(singular[1] <= ON_A_LINE * singular[0])
@@ -146,7 +151,8 @@ def _is_line(places: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PlatePoints(FlexiblePoints):
-    """Points of a plate, whose nodes are those of the mesh on the upper surface (z = h/2), then those on the lower.
+    """Material points of a plate. Its 2 N nodes are those of the mesh on the upper surface (z = h/2 for thickness
+    h), then those on the lower.
 
     Attributes:
         mesh: of the middle surface, z = 0.
@@ -160,37 +166,42 @@ class PlatePoints(FlexiblePoints):
     moments: Array | None = None
 
     def in_basis(self, chosen: Array) -> Self:
-        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
+        k).
+        """
         moments = None if self.moments is None else self.moments @ chosen
         return replace(super().in_basis(chosen), moments=moments)
 
     @property
     def nodes(self) -> Array:
-        """Positions of the nodes of both surfaces, shape (2 N, 3) [m]."""
+        """Positions of the nodes of the upper, then of the lower surface, shape (2 N, 3) [m]."""
         up = np.array([0.0, 0.0, self.thickness / 2])
         return np.vstack([self.mesh.nodes + up, self.mesh.nodes - up])
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Vertices of elements on both surfaces."""
+        """Indices of those nodes of both surfaces that are vertices of elements."""
         corners = self.mesh.vertex_nodes
         return np.concatenate([corners, corners + len(self.mesh.nodes)])
 
     @property
     def middle(self) -> Array:
-        """Displacement of the nodes of the middle surface, shape (N, 3, n)."""
+        """Displacements of the N nodes of the middle surface per unit of each of n coordinates, shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)
         return np.asarray((upper + lower) / 2)
 
     @property
     def rotations(self) -> Array:
-        """Rotations about x and y at the nodes per unit coordinates, shape (N, 3, n)."""
+        """Rotations about x and y at the N nodes per unit of each of n coordinates, shape (N, 3, n); zero about
+        z.
+        """
         upper, lower = np.split(self.shapes, 2)
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Material point at a position; it rotates with the normal and, about it, with the middle surface.
+        """Return the material point at a position in the plate [m], shape (3,). It rotates with the normal and,
+        about the normal, with the middle surface.
 
         Raises:
             AttachmentError: outside the plate.
@@ -211,7 +222,9 @@ class PlatePoints(FlexiblePoints):
 
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
-    """Displacements at +-height for columns (5 N, n) of unknowns, upper nodes first, shape (2 N, 3, n)."""
+    """Return the displacements of points at +height and -height [m] above each of N nodes, upper points first,
+    shape (2 N, 3, n). They follow from n columns of nodal unknowns, shape (5 N, n).
+    """
     middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
     director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])
@@ -223,7 +236,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Skin of a plate: vertices of the mesh on both surfaces, those of the rim twice for its sharp edges."""
+    """Return the surface of a plate for pictures, with vertices on both surfaces; the vertices of the rim are
+    doubled for its sharp edges.
+    """
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
     count, shapes = len(nodes), points.middle[nodes]
@@ -246,7 +261,9 @@ def plate_skin(points: PlatePoints) -> Skin:
 
 
 def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
-    """Vertices (b, 2) of the edges on the boundary, counter-clockwise, and their outward normals (b, 3)."""
+    """Return the vertices of the b boundary edges of a plate mesh, counter-clockwise, shape (b, 2), and their
+    outward normals, shape (b, 3).
+    """
     mesh = points.mesh.mesh
     facets = mesh.boundary_facets()
     corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
@@ -268,8 +285,8 @@ CHUNK = 256  # elements that are evaluated at once
 
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
-    """Linear stress of the retained shapes at nodes of both surfaces, mean over the elements there, shape (k, 6, n)
-    [Pa].
+    """Return the linear stress at nodes of both surfaces per unit of each of n coordinates, shape (k, 6, n) [Pa].
+    It is the mean over the elements at a node.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -306,7 +323,9 @@ def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntAr
 
 @dataclass(frozen=True, eq=False)
 class _PlateModel:
-    """Mass and stiffness (q, q) of unknowns q, with ``nodal`` and ``moments`` as in ``MixedBending``."""
+    """Mass and stiffness matrices of a plate over its q unknowns, shape (q, q), with the matrices that give nodal
+    unknowns and moments.
+    """
 
     mass: sparse.csr_array
     stiffness: sparse.csr_array
@@ -318,6 +337,9 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
+    """Return mass and stiffness of a plate for its kind of element: with nodal rotations, or with moments that are
+    eliminated.
+    """
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")
@@ -338,7 +360,8 @@ def body_of_plate(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Data of the floating body of a plate, and its stored shapes.
+    """Return the arrays of the floating body of a plate and its retained shapes, which are read from the cache
+    folder or computed.
 
         Raises:
     ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

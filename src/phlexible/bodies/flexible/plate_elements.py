@@ -21,7 +21,7 @@ NO_SHEAR = 1e5
 
 
 class PlateTheory(StrEnum):
-    """Plate theory of the normals to the middle surface.
+    """Choice of the plate theory: normals to the middle surface stay normal, or shear rotates them.
 
     KIRCHHOFF: they stay normal to it. MINDLIN: shear rotates them.
     """
@@ -31,7 +31,7 @@ class PlateTheory(StrEnum):
 
 
 class PlateElement(StrEnum):
-    """Unknowns of plate elements.
+    """Choice of the unknowns of plate elements: rotations with interpolated shear strain, or bending moments.
 
     SHEAR: rotations, and shear strain that is interpolated. HHJ: thin plates of triangles with moments of order 1
     as unknowns, by Hellan, Herrmann and Johnson.
@@ -43,7 +43,7 @@ class PlateElement(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class PlateSection:
-    """Stiffness and mass of the elements of a plate per area.
+    """Stiffness and mass per area of the e elements of a plate.
 
     Attributes:
         thickness: h [m].
@@ -65,12 +65,12 @@ class PlateSection:
 
     @property
     def bending(self) -> Array:
-        """Bending stiffness, moments (xx, yy, xy) per curvatures, shape (e, 3, 3) [N m]."""
+        """Bending stiffness of each element, moments (xx, yy, xy) per curvatures, shape (e, 3, 3) [N m]."""
         return self.membrane * (self.thickness**2 / 12)
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness for membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
+        """Stiffness of each element for membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
         result = np.zeros((len(self.shear), 8, 8))
         result[:, :3, :3] = self.membrane
         result[:, 3:6, 3:6] = self.bending
@@ -84,7 +84,9 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Section of a plate from constants of plane stress, which are multiplied by the thickness."""
+    """Return stiffness and mass of plate elements per area from elastic constants of plane stress, which are
+    already multiplied by the thickness.
+    """
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -100,6 +102,7 @@ def plate_section(
 
 
 def _areas(mesh: ElementMesh) -> Array:
+    """Return the area of each element of a plane mesh, shape (e,) [m2]."""
     areas = np.zeros(mesh.cell_count)
     for part in mesh.quadrature(2):
         areas[part.elements] = part.weights.sum(axis=1)
@@ -113,8 +116,8 @@ GAUSS = (0.5 - 0.5 / np.sqrt(3.0), 0.5 + 0.5 / np.sqrt(3.0))
 
 @dataclass(frozen=True, eq=False)
 class ShearInterpolation:
-    """Space of Nedelec's elements of second order on the reference cell, with the functionals that determine its
-    fields.
+    """Interpolation of the shear strain on the reference cell by Nedelec's elements of second order: T numbers, the
+    values of functionals, determine a field.
 
     The gradients of the deflections of second order lie in it, so that a plate without shear strain may bend.
 
@@ -131,24 +134,24 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """Field of each functional's value at points (2, q), components along the reference axes, shape (q, 2,
-        T).
+        """Evaluate at points (2, q) the interpolated field for unit value of each of T functionals, components
+        along the reference axes, shape (q, 2, T).
         """
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Interpolation of the shear strain on triangles or quadrilaterals."""
-    points, functionals = _triangle() if kind.is_simplex else _quadrilateral()
+    """Return the interpolation of the shear strain on triangles or quadrilaterals."""
+    points, functionals = _triangle_functionals() if kind.is_simplex else _quadrilateral_functionals()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
     return ShearInterpolation(points, functionals, kind.is_simplex, inverse)
 
 
-def _triangle() -> tuple[Array, Array]:
-    """Points and functionals of the triangle: components along the edges at Gauss points, means of both
-    components.
+def _triangle_functionals() -> tuple[Array, Array]:
+    """Return the points (2, P) and functionals (8, P, 2) of the shear interpolation on a triangle: components along
+    the edges at Gauss points, and means of both components.
     """
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
@@ -164,9 +167,9 @@ def _triangle() -> tuple[Array, Array]:
     return np.hstack([on_edges.T, inner]), functionals
 
 
-def _quadrilateral() -> tuple[Array, Array]:
-    """Points and functionals of the quadrilateral: each component at two Gauss points along it and three positions
-    across.
+def _quadrilateral_functionals() -> tuple[Array, Array]:
+    """Return the points (2, P) and functionals (12, P, 2) of the shear interpolation on a quadrilateral: each
+    component at two Gauss points along it and three positions across.
     """
     points, directions = [], []
     for g in GAUSS:
@@ -179,7 +182,9 @@ def _quadrilateral() -> tuple[Array, Array]:
 
 
 def _simplex_basis(points: Array) -> Array:
-    """Linear fields, and (-s, r) times linear functions, at points (2, q), shape (q, 2, 8)."""
+    """Evaluate the basis of the shear fields on a triangle at points (r, s), given as (2, q): linear fields, and
+    (-s, r) times linear functions, shape (q, 2, 8).
+    """
     r, s = points
     one, none = np.ones_like(r), np.zeros_like(r)
     first = [one, r, s, none, none, none, -r * s, -s * s]
@@ -188,7 +193,9 @@ def _simplex_basis(points: Array) -> Array:
 
 
 def _quadrilateral_basis(points: Array) -> Array:
-    """Fields that are linear along each component and quadratic across, at points (2, q), shape (q, 2, 12)."""
+    """Evaluate the basis of the shear fields on a quadrilateral at points (2, q): linear along each component,
+    quadratic across, shape (q, 2, 12).
+    """
     r, s = points
     none = [np.zeros_like(r)] * 6
     first = [r**i * s**j for i in range(2) for j in range(3)]
@@ -210,7 +217,7 @@ CHUNK = 4_000_000  # entries of strain matrices that are stored at the same time
 
 @dataclass(frozen=True, eq=False)
 class PlateQuadrature:
-    """Strains of some elements at their quadrature points.
+    """Strains of e plate elements with k nodes each, at their q quadrature points, per unit nodal unknowns.
 
     Attributes:
         elements: their numbers, shape (e,).
@@ -230,11 +237,13 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """Chunks of elements that fit into memory, with strains at quadrature points."""
+    """Yield strains and shape functions of plate elements at quadrature points, for chunks of elements that fit
+    into memory.
+    """
     points, weights = _quadrature(mesh)
-    for elements in _parts(mesh):
+    for elements in _element_chunks(mesh):
         jacobians = _jacobians(mesh, points, elements)
-        values, gradients = _functions(mesh, points, jacobians)
+        values, gradients = _shape_functions(mesh, points, jacobians)
         nodes = mesh.element_nodes[elements]
         yield PlateQuadrature(
             elements=elements,
@@ -247,37 +256,43 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
-    """Strains per unit unknowns at points (2, q) of the reference cell, shape (e, q, 8, 5 k)."""
+    """Return membrane strains, curvatures and shear strains of plate elements per unit nodal unknowns, shape (e, q,
+    8, 5 k). They are evaluated at points (2, q) of the reference cell.
+    """
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
         inner = _bubble_strains(mesh, shear, elements, points)
-        result -= np.einsum("eqai,eij->eqaj", inner, _relaxation(mesh, section, shear, elements), optimize=True)
+        result -= np.einsum("eqai,eij->eqaj", inner, _condensation(mesh, section, shear, elements), optimize=True)
     return result
 
 
 def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
+    """Return quadrature points (2, q) and weights (q,) of the reference cell for the strain energy of a plate."""
     from skfem.quadrature import get_quadrature
 
     points, weights = get_quadrature(mesh.mesh.elem.refdom, DEGREE + (2 if mesh.geometry_order > 1 else 0))
     return np.asarray(points), np.asarray(weights)
 
 
-def _parts(mesh: ElementMesh) -> Iterator[IntArray]:
+def _element_chunks(mesh: ElementMesh) -> Iterator[IntArray]:
+    """Yield the indices of plate elements in chunks whose strain matrices fit into memory."""
     size = max(1, CHUNK // (9 * 8 * UNKNOWNS * mesh.element_nodes.shape[1]))
     for first in range(0, mesh.cell_count, size):
         yield np.arange(first, min(first + size, mesh.cell_count))
 
 
 def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
-    """Jacobian dx_i/dX_a at points of the reference cell, shape (e, q, i, a)."""
+    """Return the Jacobians dx_i/dX_a of e elements at q points of the reference cell, shape (e, q, i, a)."""
     jacobians = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
     jacobians = np.broadcast_to(jacobians, (2, 2, len(elements), points.shape[1]))
     return np.ascontiguousarray(jacobians.transpose(2, 3, 0, 1))
 
 
-def _functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
-    """Shape functions, shape (q, k), and their gradients, shape (e, q, 2, k)."""
+def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
+    """Return k shape functions at q points of the reference cell, shape (q, k), and their gradients in e elements.
+    The result has shape (e, q, 2, k) [1/m].
+    """
     functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
     values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T
     slopes = np.array([np.broadcast_to(slope, points.shape) for _, slope in functions])  # (k, 2, q)
@@ -286,13 +301,16 @@ def _functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Arra
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
+    """Return the strains of plate elements per unit nodal unknowns, without inner rotations, shape (e, q, 8, 5 k).
+    They are evaluated at points (2, q) of the reference cell.
+    """
     jacobians = _jacobians(mesh, points, elements)
-    _, gradients = _functions(mesh, points, jacobians)
+    _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
     _plane_strains(strains[:, :, :3], gradients, (0, 1), (1.0, 1.0))
     _plane_strains(strains[:, :, 3:6], gradients, (4, 3), (1.0, -1.0))
     there = _jacobians(mesh, shear.points, elements)  # (e, P, i, a)
-    values, _ = _functions(mesh, shear.points, there)
+    values, _ = _shape_functions(mesh, shear.points, there)
     slopes = np.array([mesh.element.lbasis(shear.points, i)[1] for i in range(values.shape[1])])
     functionals = np.zeros((len(elements), len(shear.functionals), strains.shape[3]))
     functionals[:, :, 2::UNKNOWNS] = np.einsum("tpa,kap->tk", shear.functionals, slopes)
@@ -303,7 +321,9 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Set the strains, shear doubled, of the field whose components are these unknowns times signs."""
+    """Fill ``rows`` with the strains xx, yy, 2 xy of a plane field per unit nodal unknowns. Its two components are
+    the unknowns ``components`` times ``signs``.
+    """
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -312,13 +332,17 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 
 
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
-    """Fields of functional values (e, T, m) in the axes of the mesh, shape (e, q, 2, m)."""
+    """Evaluate at points (2, q) the shear fields of m sets of functional values (e, T, m), with components in the
+    axes of the mesh. The result has shape (e, q, 2, m).
+    """
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Strains of the inner rotations of a triangle, whose shape function is r s (1 - r - s), shape (e, q, 8, 2)."""
+    """Return the strains of triangles per unit of their two inner rotations, shape (e, q, 8, 2). The shape function
+    of these is r s (1 - r - s).
+    """
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -334,9 +358,9 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
     return result
 
 
-def _relaxation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """Inner rotations per unit unknowns that minimize the energy of an element, with opposite sign, shape (e, 2, 5
-    k).
+def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
+    """Return minus the inner rotations of each triangle, per unit nodal unknowns, that minimize its energy, shape
+    (e, 2, 5 k).
     """
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
@@ -352,21 +376,23 @@ def _relaxation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolat
 
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
-    """Unknowns of the nodes: three displacements and the rotations about x and y of each."""
+    """Return the description of the five unknowns of each node of a plate: three displacements and the rotations
+    about x and y.
+    """
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
-    """Mass matrix of the unknowns with rotary inertia, from the scalar mass matrix of the nodes [kg], shape (5 N, 5
-    N).
+    """Return the mass matrix of a plate with rotary inertia over the nodal unknowns, shape (5 N, 5 N).
+    ``nodal_mass`` is the scalar mass matrix of the nodes [kg].
     """
     turning = section.thickness**2 / 12
     return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
 
 
 def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
-    """Stiffness matrix of the unknowns, shape (5 N, 5 N)."""
+    """Return the stiffness matrix of a plate over the nodal unknowns, shape (5 N, 5 N)."""
     parts = []
     for part in plate_quadrature(mesh, section):
         e, q, _, k = part.strains.shape
@@ -377,7 +403,8 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Geometric stiffness of each shape, H[k, i, j] = int stress_k : Q(phi_i, phi_j), shape (n, n, n).
+    """Return the geometric stiffness of each of n shapes of a plate, shape (n, n, n): H[k, i, j] = int stress_k :
+    Q(phi_i, phi_j) with the quadratic strain Q.
 
     Args:
         shapes: shape (5 N, n).
@@ -388,7 +415,7 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
         stress = resultants(part, section, shapes) * part.weights[..., None, None]
         slopes, tilts, director = surface_gradients(part, shapes)
         forces, moments, shears = stress[:, :, :3], stress[:, :, 3:6], stress[:, :, 6:]
-        tensors = _tensor(forces), _tensor(moments)  # (e, q, 2, 2, n)
+        tensors = _tensors(forces), _tensors(moments)  # (e, q, 2, 2, n)
         for k in range(n):
             force, moment = (tensor[..., k] for tensor in tensors)
             small = _work(slopes, force, slopes) + section.thickness**2 / 12 * _work(tilts, force, tilts)
@@ -399,14 +426,16 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
 
 
 def resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
-    """Membrane forces, moments and shear forces of shapes (5 N, n), shape (e, q, 8, n)."""
+    """Return membrane forces, moments and shear forces of n displacement shapes (5 N, n) at quadrature points,
+    shape (e, q, 8, n).
+    """
     strains = part.strains @ shapes[part.unknowns][:, None]
     return np.asarray(section.stiffness[part.elements, None] @ strains)
 
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
-    """Gradients du_c/dx_a and dd_c/dx_a, shape (e, q, 3, 2, n), and the director displacement d, shape (e, q, 3,
-    n).
+    """Return the gradients of the displacement u and of the director displacement d of n shapes, and d itself, at
+    quadrature points. Gradients have shape (e, q, 3, 2, n), d has (e, q, 3, n).
     """
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
@@ -417,13 +446,15 @@ def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Arra
     return slopes, tilts, director
 
 
-def _tensor(rows: Array) -> Array:
-    """Rows xx, yy, xy as symmetric matrices, shape (e, q, 2, 2, n)."""
+def _tensors(rows: Array) -> Array:
+    """Convert components xx, yy, xy, shape (e, q, 3, n), to symmetric tensors, shape (e, q, 2, 2, n)."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 
 
 def _work(left: Array, stress: Array, right: Array) -> Array:
-    """Sum of stress_ab left_ca,i right_cb,j over all points, shape (n, n)."""
+    """Return the sum over all points of stress_ab left_ca,i right_cb,j for gradients ``left`` and ``right`` of n
+    shapes, shape (n, n).
+    """
     product = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
     n = left.shape[-1]
     return np.asarray(left.reshape(-1, n).T @ product.reshape(-1, n))
@@ -443,7 +474,8 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Matrices C of the unrelaxed strains eta . C eta / 2 of weight one (3.19), shape (m, n, n).
+    """Return the quadratic forms C of those membrane strains eta . C eta / 2 of a curved plate that no displacement
+    relaxes (3.19), shape (m, n, n); their stiffness is one.
 
     Args:
         shapes: shape (5 N, n).
@@ -451,11 +483,11 @@ def surface_strains(
         relaxed: function that returns displacements (5 N, k) under loads (5 N, k) without resultant.
     """
     n = shapes.shape[1]
-    soft = _soft(mesh, section, shapes / frequencies)
+    soft = _strained_shapes(mesh, section, shapes / frequencies)
     pairs = [(i, j) for k, i in enumerate(soft) for j in soft[k:]]
     if not pairs:
         return np.zeros((0, n, n))
-    energies, loads = _quadratic(mesh, section, shapes / frequencies, pairs)
+    energies, loads = _quadratic_energies(mesh, section, shapes / frequencies, pairs)
     rest = energies - loads.T @ relaxed(loads)
     twice = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in pairs])
     values, vectors = np.linalg.eigh((rest + rest.T) / 2 * np.outer(twice, twice))
@@ -471,28 +503,30 @@ def surface_strains(
     return np.array(matrices).reshape(-1, n, n)
 
 
-def _soft(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Indices of the shapes with large rotations, which the quadratic strain depends on."""
+def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
+    """Return the indices of the shapes whose rotations cause a large quadratic membrane strain, relative to the
+    largest.
+    """
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
-        strain = _products(slopes, slopes)
+        strain = _product_strains(slopes, slopes)
         stress = np.einsum("eab,eqbn->eqan", section.membrane[part.elements], strain, optimize=True)
         energies += np.einsum("eq,eqan,eqan->n", part.weights, stress, strain, optimize=True)
     return [int(k) for k in np.flatnonzero(np.sqrt(energies) > SOFT * np.sqrt(energies.max(initial=0.0)))]
 
 
-def _quadratic(
+def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Energies int Q_p . D Q_q of the quadratic strains of all pairs p and q, shape (pairs, pairs), and the loads
-    int B^T D Q_p, shape (5 N, pairs).
+    """Return the energies of the quadratic membrane strains between all pairs of shapes, shape (pairs, pairs) [J].
+    Also return the nodal forces of their stress, shape (5 N, pairs).
     """
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
-        strain = _products(slopes[..., first], slopes[..., second])
+        strain = _product_strains(slopes[..., first], slopes[..., second])
         stress = np.einsum(
             "eq,eab,eqbp->eqap", part.weights, section.membrane[part.elements], strain, optimize=True
         )
@@ -502,8 +536,10 @@ def _quadratic(
     return energies, loads
 
 
-def _products(left: Array, right: Array) -> Array:
-    """Membrane strain (xx, yy, 2 xy) of (grad a)^T grad b, shape (e, q, 3, n)."""
+def _product_strains(left: Array, right: Array) -> Array:
+    """Return the membrane strain (xx, yy, 2 xy) of (grad a)^T grad b for displacement gradients a and b, shape (e,
+    q, 3, n).
+    """
     xx, yy = ((left[:, :, :, a] * right[:, :, :, a]).sum(axis=2) for a in (0, 1))
     xy = (left[:, :, :, 0] * right[:, :, :, 1] + left[:, :, :, 1] * right[:, :, :, 0]).sum(axis=2)
     return np.stack([xx, yy, xy], axis=2)

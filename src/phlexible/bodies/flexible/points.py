@@ -31,7 +31,7 @@ SETTLED = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class InterfaceMotion:
-    """Displacements and rotations of k interfaces of a body with n elastic coordinates.
+    """Displacements and rotations of k interfaces of a body per unit of each of n elastic coordinates.
 
     Attributes:
         names: of the interfaces.
@@ -49,11 +49,11 @@ class InterfaceMotion:
 
     @property
     def listed(self) -> str:
-        """Names of the interfaces as a text for messages."""
+        """Names of the interfaces as text for messages; "none" if there are none."""
         return ", ".join(map(repr, self.names)) or "none"
 
     def locate(self, name: str) -> MaterialPoint:
-        """Material point of the interface with this name.
+        """Return the material point of the interface with the given name, on which joints and loads act.
 
         Raises:
             AttachmentError: there is none.
@@ -69,7 +69,7 @@ class InterfaceMotion:
 
 @dataclass(frozen=True, eq=False)
 class FlexiblePoints(MaterialPoints):
-    """Points of a body from a finite element model with n elastic coordinates.
+    """Material points of a body from a finite element model with N nodes and n elastic coordinates.
 
     Attributes:
         shapes: displacement of the nodes, shape (N, 3, n).
@@ -86,25 +86,31 @@ class FlexiblePoints(MaterialPoints):
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Indices of the nodes that may be in contact: vertices on the surface; all, if the surface is unknown."""
+        """Indices of the nodes that may be in contact: vertices on the surface, or all nodes if the surface is
+        unknown.
+        """
         return np.arange(len(self.shapes))
 
     def in_basis(self, chosen: Array) -> Self:
-        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
+        k).
+        """
         interfaces = self.interfaces
         reduced = replace(interfaces, shapes=interfaces.shapes @ chosen, rotations=interfaces.rotations @ chosen)
         return replace(self, shapes=self.shapes @ chosen, interfaces=reduced)
 
     @abstractmethod
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Material point at a position in the undeformed body.
+        """Return the material point at a position in the undeformed body, shape (3,) [m]; ``described`` names it in
+        the error message if the body is not there.
 
         Raises:
             AttachmentError: the body is not there.
         """
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point of an interface, or of another position, on which joints and loads cannot act.
+        """Return the material point of an interface, or of another position, which can be watched but on which
+        joints and loads cannot act.
 
         Raises:
             AttachmentError: no interface of that name, or a position outside the body.
@@ -125,7 +131,9 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Interfaces one after another; of a body without them two nodes at its ends."""
+        """Return the line that pictures draw, positions (k, 3) [m] and shape functions (k, 3, n): from interface to
+        interface, or between two nodes at the ends of the body.
+        """
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
@@ -133,11 +141,13 @@ class FlexiblePoints(MaterialPoints):
         return self.nodes[ends], self.shapes[ends]
 
     def nearest(self, position: Array) -> int:
-        """Index of the node closest to a position (3,)."""
+        """Return the index of the node closest to a position (3,) [m]."""
         return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
     def refuse(self, described: str, position: Array) -> AttachmentError:
-        """Error for a position that is not in the body, with the nearest node."""
+        """Return an error that says that a position is not in the body and where the nearest node is; the caller
+        raises it.
+        """
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
@@ -147,7 +157,7 @@ class FlexiblePoints(MaterialPoints):
 
 @dataclass(frozen=True, eq=False)
 class NodePoints(FlexiblePoints):
-    """Points of a body that is described at its nodes only.
+    """Material points of a body that is described at its N nodes only, without a mesh.
 
     Attributes:
         places: positions of the nodes, shape (N, 3) [m].
@@ -158,7 +168,9 @@ class NodePoints(FlexiblePoints):
     rotations: Array | None
 
     def in_basis(self, chosen: Array) -> Self:
-        """Points for coordinates of a smaller basis, whose columns are ``chosen`` (n, k)."""
+        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
+        k).
+        """
         rotations = None if self.rotations is None else self.rotations @ chosen
         return replace(super().in_basis(chosen), rotations=rotations)
 
@@ -168,7 +180,7 @@ class NodePoints(FlexiblePoints):
         return self.places
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Material point of the node at a position.
+        """Return the material point of the node at a position (3,) [m]; raise an error unless a node is there.
 
         Raises:
             AttachmentError: no node is there.
@@ -182,7 +194,8 @@ class NodePoints(FlexiblePoints):
 
 @dataclass(frozen=True, eq=False)
 class MeshPoints(FlexiblePoints):
-    """Points at any position in a mesh.
+    """Material points at any position in a mesh, whose displacements the shape functions of its elements
+    interpolate.
 
     Attributes:
         mesh: in which points are searched.
@@ -197,12 +210,13 @@ class MeshPoints(FlexiblePoints):
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Vertices of elements on the surface."""
+        """Indices of the displacement nodes at vertices on the surface of the mesh."""
         mesh = self.mesh.mesh
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Material point in its element; it rotates with the skew part of the displacement gradient.
+        """Return the material point at a position in the mesh (3,) [m]. It rotates with the skew part of the
+        displacement gradient.
 
         Raises:
             AttachmentError: outside the mesh.
@@ -224,7 +238,7 @@ class MeshPoints(FlexiblePoints):
 
 @dataclass(frozen=True, eq=False)
 class CellPosition:
-    """A position in a mesh, as an element and coordinates in it.
+    """Position in a mesh, given by an element and coordinates in its reference element.
 
     Attributes:
         mesh: in which it is.
@@ -237,7 +251,9 @@ class CellPosition:
     local: Array
 
     def functions(self) -> tuple[Array, Array]:
-        """Shape functions of the element at the position, shape (k,), and their gradients, shape (k, d) [1/m]."""
+        """Return the values of the element's k shape functions at this position, shape (k,), and their gradients,
+        shape (k, d) [1/m].
+        """
         mapping, X = self.mesh.mesh.mapping(), self.local[:, None]
         numbers = np.array([self.element], dtype=np.int32)
         count = self.mesh.element_nodes.shape[1]
@@ -247,17 +263,21 @@ class CellPosition:
 
 
 def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
-    """Element around a position (d,), with the coordinates in it; None: outside the mesh."""
+    """Return the element of a mesh that contains a position (d,) [m], with the coordinates in it; None if the
+    position is outside the mesh.
+    """
     centers = mesh.geometry[mesh.cells].mean(axis=1)
     nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
     local = _local_coordinates(mesh, nearest, position)
-    outside = _outside(mesh, local)
+    outside = _distance_outside(mesh, local)
     best = int(outside.argmin())
     return CellPosition(mesh, int(nearest[best]), local[:, best]) if outside[best] <= OUTSIDE else None
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
-    """Coordinates of a position in each of these elements by Newton's method, shape (d, e); nan where it fails."""
+    """Return the coordinates of a position in the reference element of each of e elements, by Newton's method,
+    shape (d, e); nan where it fails.
+    """
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))
@@ -274,8 +294,10 @@ def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position:
     return X[:, :, 0]
 
 
-def _outside(mesh: ElementMesh, local: Array) -> Array:
-    """Distance of each point from its reference element, shape (e,); infinite where the search failed."""
+def _distance_outside(mesh: ElementMesh, local: Array) -> Array:
+    """Return how far each point, given in reference coordinates (d, e), lies outside of its reference element,
+    shape (e,). It is negative inside and infinite for nan.
+    """
     over = -local.min(axis=0)
     over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
     return np.where(np.isnan(over), np.inf, over)

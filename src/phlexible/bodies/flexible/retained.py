@@ -43,7 +43,7 @@ RIGID = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class RetainedShapes:
-    """Shapes of unit mass that are orthogonal in mass and stiffness.
+    """Displacement shapes of a structure with unit mass, orthogonal in mass and stiffness, with their frequencies.
 
     Attributes:
         shapes: shape (N, n), sorted by frequency.
@@ -58,7 +58,7 @@ class RetainedShapes:
 
 
 def every_shape(framed: FramedStructure) -> RetainedShapes:
-    """All shapes of a small structure, for models that are reduced already.
+    """Return all elastic shapes of a small structure with their frequencies, for models that are reduced already.
 
     Raises:
         ParameterError: a mechanism is among them.
@@ -70,7 +70,7 @@ def every_shape(framed: FramedStructure) -> RetainedShapes:
         )
     span = framed.elastic(np.eye(size))
     forces = framed.structure.stiffness @ span
-    shapes, squares = _diagonal(span, forces, framed.structure)
+    shapes, squares = _diagonalized(span, forces, framed.structure)
     return RetainedShapes(shapes, np.sqrt(squares), (0, 0, size - r, 0))
 
 
@@ -82,7 +82,8 @@ def retained_shapes(
     modes: int,
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
-    """Span of the responses to loads and to inertial loads, of modal derivatives, and of the lowest modes.
+    """Return shapes that span the static responses to loads and inertial loads, modal derivatives and the lowest
+    modes of a structure. They are orthogonal in mass and stiffness.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -106,12 +107,14 @@ def retained_shapes(
     lowest = span.extend(framed.modes(modes))
     if not span.shapes:
         raise ParameterError("the body has no elastic coordinates: pass modes= or interfaces=")
-    shapes, squares = _diagonal(np.column_stack(span.shapes), np.column_stack(span.forces), framed.structure)
+    shapes, squares = _diagonalized(np.column_stack(span.shapes), np.column_stack(span.forces), framed.structure)
     return RetainedShapes(shapes, np.sqrt(squares), (responses, inertial, lowest, derivatives))
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
-    """Frequency of the slowest homogeneous strain, free of rigid motion [rad/s]: about 3.5 c / length of a bar."""
+    """Return the frequency [rad/s] of the slowest motion with constant strain, without its rigid motion: about 3.5
+    c / length of a bar with wave speed c. ``homogeneous`` holds fields of constant strain, shape (N, k).
+    """
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -125,7 +128,7 @@ def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> fl
 
 
 class _Span:
-    """Shapes that are orthogonal in energy, with the forces K u that they need."""
+    """Growing set of shapes that are orthonormal in elastic energy, with the forces K u that hold each."""
 
     def __init__(self, structure: ElasticStructure) -> None:
         self._structure = structure
@@ -133,7 +136,9 @@ class _Span:
         self.forces: list[Array] = []
 
     def extend(self, group: Array, fastest: float = np.inf) -> int:
-        """Add independent shapes of a group (N, k) that are not above a frequency [rad/s]; return their number."""
+        """Add those shapes of a group (N, k) that are independent of the span and not faster than ``fastest``
+        [rad/s]; return how many were added.
+        """
         stiffness, before = self._structure.stiffness, len(self.shapes)
         for shape in group.T:
             energy = float(shape @ (stiffness @ shape))
@@ -151,9 +156,9 @@ class _Span:
         return len(self.shapes) - before
 
 
-def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Shapes of unit mass that are orthogonal in mass and stiffness, shape (N, n), and their squared frequencies,
-    shape (n,).
+def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
+    """Return the shapes in a span (N, n) that are orthogonal in mass and stiffness, shape (N, n), and their squared
+    frequencies (n,) [rad2/s2]. They have unit mass; ``forces`` is the stiffness times the span.
     """
     from scipy.linalg import eigh
 
@@ -181,14 +186,18 @@ def _diagonal(span: Array, forces: Array, structure: ElasticStructure) -> tuple[
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """The loads, balanced by the frame, without those that the frame carries alone, shape (N, l)."""
+    """Return the loads (N, k) balanced by forces on the frame, without those that the frame carries alone, shape
+    (N, l).
+    """
     balanced = framed.balanced(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
 
 
 def _load_scale(structure: ElasticStructure) -> Array:
-    """Factors 1 / sqrt(K_ii), shape (N,), which make forces and moments comparable."""
+    """Return factors 1 / sqrt(K_ii) from the diagonal of the stiffness matrix, shape (N,), which make forces and
+    moments comparable.
+    """
     diagonal = structure.stiffness.diagonal()
     return np.asarray(1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12)))
 
@@ -206,7 +215,7 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Floating body of a mesh, a plate or matrices, from data of its retained shapes.
+    """Return the arrays of a floating body whose elastic coordinates are the amplitudes of retained shapes.
 
     Args:
         dimension: 2 or 3.
@@ -241,7 +250,8 @@ DEPENDENT_COLUMN = 1e-12
 
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
-    """Data of a body in coordinates of unit mass that span a basis, and their frequencies, shape (k,) [rad/s].
+    """Return the arrays of a body in k coordinates of unit mass that span a basis (n, k) of its shapes. Also return
+    their frequencies, shape (k,) [rad/s].
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -274,7 +284,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
         data,
         first_moments=first @ wide,
         second_moments=np.einsum("abij,ik,jl->abkl", data.all_moments, wide, wide, optimize=True),
-        strain=_strain(data.strain, frequencies, small, chosen),
+        strain=_reduced_strain(data.strain, frequencies, small, chosen),
         damping=chosen.T @ data.damping @ chosen,
         points=data.points.in_basis(chosen),
         elastic_units=data.elastic_units[: len(small)],
@@ -282,7 +292,10 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     return reduced, small
 
 
-def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
+def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
+    """Return the strain energy of a body in a smaller basis ``chosen``, shape (n, k), with k frequencies ``small``
+    [rad/s]; quadratic strains are condensed again.
+    """
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -302,8 +315,8 @@ def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Arra
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Mass and inertia about the origin that each coordinate carries, relative to those of the body, shape (n, 3 or
-    6).
+    """Return the part of the body's mass and of its inertia about the origin that each coordinate carries, relative
+    to the whole. The shape is (n, 6) in space, (n, 3) in the plane.
     """
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
@@ -315,7 +328,7 @@ def effective_mass(data: FloatingBody) -> Array:
 
 @dataclass(frozen=True)
 class ShapeOptions:
-    """Options that decide which shapes of a finite element model are retained.
+    """User's options that decide which shapes of a finite element model are retained.
 
     Attributes:
         modes: number of modes; None: all shapes of the model.
@@ -332,13 +345,15 @@ class ShapeOptions:
     modal_derivatives: bool = False
 
     def damping(self, frequencies: Array) -> Array:
-        """Damping matrix of retained shapes with these frequencies (n,), shape (n, n)."""
+        """Return the diagonal damping matrix of n retained shapes of unit mass, from the user's damping ratios and
+        the shapes' frequencies [rad/s]. The result has shape (n, n) [1/s].
+        """
         return np.diag(2 * damping_ratios(self.damping_ratio, len(frequencies)) * frequencies)
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """Retained shapes of a finite element model, with the equations that they were computed with.
+    """Retained shapes of a finite element model, with the structure and the loads from which they were computed.
 
     Attributes:
         shapes: of its unknowns, shape (N, n).
@@ -357,7 +372,7 @@ class Condensed:
     effective_mass: Array
     tied_work: Array
     _constrained: FramedStructure
-    _loads: Array
+    _unit_loads: Array
     _columns: sparse.csr_array
 
     @property
@@ -366,15 +381,16 @@ class Condensed:
         return self._constrained.solver
 
     def relaxed(self, loads: Array) -> Array:
-        """Displacements (N, k) of the model under loads (N, k) without resultant."""
+        """Return the static displacements (N, k) of the model under loads (N, k) without resultant."""
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
     def response_shares(self) -> Array:
-        """The shapes as combinations of the responses to all unit loads and inertial loads, shape (loads, n).
+        """Express the n retained shapes as combinations of the responses to all unit loads and inertial loads,
+        shape (loads, n).
 
         The part of modes that the responses do not span is ignored.
         """
-        responses = self._constrained.responses(self._loads)
+        responses = self._constrained.responses(self._unit_loads)
         forces = self._constrained.structure.stiffness @ responses
         energies = np.sqrt(np.maximum(np.einsum("Nl,Nl->l", responses, forces), 1e-300))
         scaled = (responses.T @ forces) / np.outer(energies, energies)
@@ -386,7 +402,9 @@ SecondOrder = Callable[[TiedStructure, FramedStructure, Array], Array]
 
 
 def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotated: Array) -> InterfaceMotion:
-    """Motion of the interfaces with the retained shapes, from displacements and rotations (k, 3, n)."""
+    """Collect the motion of the interfaces per unit of each retained shape, from displacements and rotations, both
+    of shape (k, 3, n).
+    """
     positions = np.array([port.position for port in interfaces]).reshape(-1, 3)
     areas = np.array([port.area for port in interfaces]).reshape(-1, 3)
     return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)
@@ -400,7 +418,7 @@ def condensed(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Retained shapes of a finite element model, as the options choose them.
+    """Reduce a finite element model to its retained shapes, chosen by the user's options.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
@@ -413,7 +431,7 @@ def condensed(
     full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.places)
     tied = tied_structure(full, unknowns, interfaces)
     framed = FramedStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
-    loads, inertial = _loads(tied, unknowns, choice)
+    loads, inertial = _unit_loads(tied, unknowns, choice)
     if choice.modes is None:
         basis = every_shape(framed)
     else:
@@ -446,9 +464,9 @@ def condensed(
     return Condensed(shapes, basis, u, theta, carried, tied_work, framed, all_loads, tied.columns)
 
 
-def _loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Unit loads on the interfaces, and inertial loads of an accelerated and spinning frame, both of shape (N,
-    loads).
+def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
+    """Return the unit loads on the interfaces, and the inertial loads of an accelerated and spinning frame, both of
+    shape (N, loads).
     """
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]

@@ -17,7 +17,7 @@ from phlexible.bodies.floating_body import StrainEnergy
 
 
 class MeshStrain(StrEnum):
-    """Strain of bodies from meshes.
+    """Choice of the strain of bodies from meshes: linear, or Green-Lagrange, which stiffens geometrically.
 
     LINEAR: no geometric stiffening. GREEN_LAGRANGE: exact in rotation, condensed to the retained shapes.
     """
@@ -31,7 +31,9 @@ NEGLIGIBLE = 1e-6
 
 
 def linear_strain(frequencies: Array) -> StrainEnergy:
-    """Strain energy V = sum_k omega_k^2 eta_k^2 / 2 of shapes with frequencies omega (n,) [rad/s]."""
+    """Return the strain energy V = sum_k omega_k^2 eta_k^2 / 2 of n shapes of unit mass with frequencies omega (n,)
+    [rad/s].
+    """
     n = len(frequencies)
     empty = np.zeros((0, n))
     return StrainEnergy(
@@ -40,7 +42,8 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """Projected geometric stiffness H[k, i, j] = phi_i . K_sigma(phi_k) phi_j, shape (n, n, n).
+    """Return the geometric stiffness matrix of the stress of each shape phi_k, projected on n shapes, shape (n, n,
+    n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j.
 
     Args:
         shapes: shape (N, n).
@@ -56,7 +59,8 @@ def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> 
 def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
-    """Strain energy V = sum_k eps_k^2 / 2 with eps_k = omega_k eta_k + eta.C_k eta / 2, C_k = H_k / omega_k (3.15).
+    """Return the strain energy of n shapes with quadratic strains, V = sum_k eps_k^2 / 2. The strains are eps_k =
+    omega_k eta_k + eta.C_k eta / 2 with C_k = H_k / omega_k (3.15).
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
@@ -116,7 +120,8 @@ def derivative_loads(
     framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Loads (q, m) whose responses are the most important derivatives of shapes (q, n), as in (3.17).
+    """Return loads (q, m) whose static responses are the most important modal derivatives of shapes (q, n), as in
+    (3.17).
 
     Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """

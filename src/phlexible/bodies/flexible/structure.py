@@ -19,7 +19,8 @@ LOCAL_ROTATION = 6
 
 @dataclass(frozen=True, eq=False)
 class Unknowns:
-    """N unknowns of a body in the plane (dimension 2) or in space (3).
+    """Meaning of the N unknowns of a finite element model, in the plane (dimension 2) or in space (3): the node and
+    the displacement or rotation component of each.
 
     Attributes:
         dimension: 2 or 3.
@@ -38,26 +39,26 @@ class Unknowns:
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
-        """Axes about which the body rotates: z in the plane, all in space."""
+        """Axes about which the body rotates: z in the plane, x, y, z in space, as numbers 0 to 2."""
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def translation_axes(self) -> tuple[int, ...]:
-        """Axes along which the body moves: x, y in the plane, all in space."""
+        """Axes along which the body moves: x, y in the plane, x, y, z in space, as numbers 0 to 2."""
         return tuple(range(self.dimension))
 
     def of_nodes(self, nodes: IntArray) -> IntArray:
-        """Indices of the unknowns of some nodes, ascending."""
+        """Return the ascending indices of the unknowns that belong to the given nodes."""
         return np.flatnonzero(np.isin(self.node, nodes))
 
     def selected(self, numbers: IntArray) -> "Unknowns":
-        """The unknowns with these indices."""
+        """Return the description of those unknowns that have the given indices."""
         axes = None if self.axes is None else self.axes[numbers]
         return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
 
     def field(self, vectors: Array) -> Array:
-        """Displacement components of vectors (N, 3) at the nodes, shape (N,); rotations and modal coordinates are
-        zero.
+        """Return the values of the N unknowns for displacement vectors (N, 3) at their nodes, shape (N,); rotations
+        and modal coordinates are zero.
         """
         moves = (self.component >= 0) & (self.component < 3)
         result = np.zeros(len(self.component))
@@ -65,22 +66,28 @@ class Unknowns:
         return result
 
     def translation(self, axis: int) -> Array:
-        """Unit translation along an axis, shape (N,)."""
+        """Return the values of the N unknowns for a unit translation along a coordinate axis, shape (N,)."""
         return self.field(np.tile(np.eye(3)[axis], (len(self.node), 1)))
 
     def rotation(self, axis: int, about: Array | None = None) -> Array:
-        """Unit rotation about an axis through a point (3,), shape (N,)."""
+        """Return the values of the N unknowns for a small unit rotation about a coordinate axis through a point
+        (3,) [m], shape (N,); None: through the origin.
+        """
         arms = self.places if about is None else self.places - about
         result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
         return result if self.axes is None else result + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
-        """Unit translations and rotations about a point (None: the origin), shape (N, 3 or 6)."""
+        """Return the values of the N unknowns for unit translations, then rotations about a point (None: the
+        origin), shape (N, 6) in space, (N, 3) in the plane.
+        """
         moves = [self.translation(axis) for axis in self.translation_axes]
         return np.column_stack([*moves, *(self.rotation(axis, about) for axis in self.spin_axes)])
 
     def centrifugal_fields(self, about: Array) -> Array:
-        """Centrifugal accelerations e_k x (e_l x (x - about)), symmetric in k and l, shape (N, 1 or 6)."""
+        """Return centrifugal accelerations e_k x (e_l x (x - about)) of the N unknowns, symmetric in the axes k <=
+        l. The shape is (N, 6) in space, (N, 1) in the plane.
+        """
         axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
@@ -89,7 +96,9 @@ class Unknowns:
         return np.column_stack(products)
 
     def homogeneous_fields(self, about: Array) -> Array:
-        """Displacements e_a x_b + e_b x_a of constant strain, shape (N, 3 or 6)."""
+        """Return the values of the N unknowns for displacements of constant strain, e_a x_b + e_b x_a with a <= b.
+        The shape is (N, 6) in space, (N, 3) in the plane.
+        """
         arms, fields = self.places - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:
@@ -100,14 +109,18 @@ class Unknowns:
         return np.column_stack(fields)
 
     def rotations(self, columns: Array, count: int) -> Array:
-        """Rotations of ``count`` nodes in columns (N, n) of unknowns, shape (count, 3, n)."""
+        """Return the rotation vectors of ``count`` nodes from n columns of the unknowns (N, n), shape (count, 3,
+        n).
+        """
         numbers = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[numbers], self.component[numbers] - 3] = columns[numbers]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:
-        """Displacements of ``count`` nodes in columns (N, n) of unknowns, shape (count, 3, n)."""
+        """Return the displacement vectors of ``count`` nodes from n columns of the unknowns (N, n), shape (count,
+        3, n).
+        """
         moves = np.flatnonzero((self.component >= 0) & (self.component < 3))
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[moves], self.component[moves]] = columns[moves]
@@ -115,7 +128,9 @@ class Unknowns:
 
 
 def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
-    """Displacements of the nodes of a mesh at positions (k, 3) [m], component after component at each node."""
+    """Return the description of the displacement unknowns of a mesh with nodes at ``places`` (k, 3) [m], component
+    after component at each node.
+    """
     count = len(places)
     node = np.repeat(np.arange(count), dimension)
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
@@ -127,7 +142,9 @@ ROUND_OFF = 1e8
 
 
 def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
-    """Square of the largest frequency of single unknowns that have a mass [rad2/s2]."""
+    """Return the square of the largest frequency of single unknowns, K_ii / M_ii [rad2/s2], among those whose mass
+    is not round-off.
+    """
     masses, stiff = mass.diagonal(), stiffness.diagonal()
     squares = stiff[masses > 0] / masses[masses > 0]
     slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0
@@ -136,7 +153,7 @@ def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float
 
 @dataclass(frozen=True, eq=False)
 class ElasticStructure:
-    """Mass and stiffness of an unsupported body with N unknowns.
+    """Mass and stiffness of an unsupported elastic body with N unknowns, and its rigid motions.
 
     Attributes:
         mass: shape (N, N), symmetric.
@@ -157,14 +174,17 @@ class ElasticStructure:
         return 2 if self.rigid.shape[1] == 3 else 3
 
     def reduced(self, columns: sparse.csr_array, rigid: Array, places: Array) -> "ElasticStructure":
-        """The structure whose unknowns are ``columns @ q``; ``rigid`` and ``places`` are those of q."""
+        """Return the structure with fewer unknowns q, where ``columns @ q`` are those of this one; ``rigid`` and
+        ``places`` belong to q.
+        """
         mass, stiffness = (columns.T @ matrix @ columns for matrix in (self.mass, self.stiffness))
         return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, places)
 
 
 @dataclass(frozen=True, eq=False)
 class FramedStructure:
-    """A structure with a frame that removes the rigid motions: F u = 0 for the elastic displacements u (3.13).
+    """Elastic structure with frame conditions F u = 0 on its elastic displacements u, which remove the rigid
+    motions (3.13).
 
     Attributes:
         structure: without supports.
@@ -186,29 +206,33 @@ class FramedStructure:
             )
 
     def balanced(self, loads: Array) -> Array:
-        """Loads (N, k) plus forces on the frame that make the resultant zero; zero for loads on the frame alone."""
+        """Return k load columns (N, k) with forces on the frame conditions added so that their resultant is zero.
+        Loads that act on the frame conditions alone become zero.
+        """
         rigid, frame = self.structure.rigid, self.frame
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
     def responses(self, loads: Array) -> Array:
-        """Static displacements with F u = 0 under loads (N, k), shape (N, k).
+        """Return the static displacements under loads (N, k), shape (N, k), that satisfy the frame conditions.
 
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
         """
-        result = self._grounded(self.balanced(loads))
+        result = self._supported_response(self.balanced(loads))
         rigid, frame = self.structure.rigid, self.frame
         result -= rigid @ np.linalg.solve(frame @ rigid, frame @ result)
         return result
 
     def elastic(self, columns: Array) -> Array:
-        """Basis of all displacements with F u = 0, shape (N, N - r), from a basis (N, N) of all displacements."""
+        """Return a basis of all displacements that satisfy the frame conditions, shape (N, N - r), from a basis (N,
+        N) of all displacements.
+        """
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Lowest modes of the structure constrained by the frame, shape (N, count).
+        """Return the lowest vibration modes of the structure constrained by its frame conditions, shape (N, count).
 
         Raises:
             ParameterError: more modes than the body has.
@@ -230,7 +254,9 @@ class FramedStructure:
 
     @cached_property
     def _supports(self) -> IntArray:
-        """Unknowns of a statically determinate support, as independent as pivoting finds them, shape (r,)."""
+        """Indices of r unknowns that support the structure statically determinate, as independent as pivoting finds
+        them, shape (r,).
+        """
         from scipy.linalg import qr
 
         rigid = self.structure.rigid
@@ -240,10 +266,12 @@ class FramedStructure:
 
     @cached_property
     def _free(self) -> IntArray:
+        """Indices of the unknowns outside the statically determinate support."""
         return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
 
     @cached_property
     def _factors(self) -> Factors:
+        """Factors of the stiffness matrix without the supported unknowns."""
         block = self.structure.stiffness[self._free][:, self._free]
         return factored(sparse.csr_array(block), self.structure.places[self._free])
 
@@ -252,7 +280,10 @@ class FramedStructure:
         """Name of the library that factored the stiffness matrix."""
         return self._factors.solver
 
-    def _grounded(self, loads: Array) -> Array:
+    def _supported_response(self, loads: Array) -> Array:
+        """Return the displacements under balanced loads (N, k) that are zero at the statically determinate support,
+        shape (N, k).
+        """
         result = np.zeros_like(loads)
         result[self._free] = self._factors.solve(loads[self._free])
         return result
