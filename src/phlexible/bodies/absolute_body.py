@@ -1,8 +1,8 @@
 """Data of a body in absolute coordinates: nodes, mass matrix and quadratic strains.
 
-A body that deforms a lot has no frame: its coordinates are the world positions of its nodes (and, of a
-rod, the directors, as further nodes), its mass matrix is constant and every strain is a sum of dot
-products of nodal vectors, so that a rigid rotation does not strain it (docs/theory.md, 5).
+A string or a soft body has no frame: its coordinates are the world positions of its nodes, its mass matrix is
+constant and every strain is a sum of dot products of nodal vectors, so that a rigid rotation does not strain it
+(docs/theory.md, 5).
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,8 @@ class QuadraticStrains:
     [m]: ``C_g = (sum_i first[g, i] q_i) . (sum_j second[g, j] q_j)`` over the nodes in ``nodes[g]``.
 
     The stored energy is ``sum_g weights[g] W(C_g)``. For a string both rows give dr/ds at a quadrature
-    point, C = |dr/ds|^2; nothing here knows that, a strain of a rod is another pair of rows. In symbols
-    C_g = q^T A_g q with the symmetric part of ``first second^T``, and dC/dq_i = first_i v + second_i u
-    for the two vectors u and v.
+    point, C = |dr/ds|^2. In symbols C_g = q^T A_g q with the symmetric part A_g of ``first second^T``, and
+    dC/dq_i = first_i v + second_i u for the two vectors u and v.
 
     Attributes:
         nodes: shape (g, k).
@@ -54,8 +53,8 @@ class QuadraticStrains:
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteBody:
-    """Arrays of a string, rod or soft body of N nodes, whose unknowns are the world positions of the nodes, without
-    a body frame. The d N elastic coordinates are these positions node by node in dimension d.
+    """Arrays of a string or soft body of N nodes, whose unknowns are the world positions of the nodes, without a
+    body frame. The d N elastic coordinates are these positions node by node in dimension d.
 
     Attributes:
         dimension: d = 2 or 3.

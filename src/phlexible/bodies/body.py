@@ -130,7 +130,7 @@ class Body(ABC):
 
 
 class NodalBody(Body):
-    """Base class of strings, rods and soft bodies, whose unknowns are the world positions of their nodes."""
+    """Base class of strings and soft bodies, whose unknowns are the world positions of their nodes."""
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:

@@ -20,7 +20,8 @@ MODAL = "kg^0.5 m"
 
 @dataclass(frozen=True, eq=False)
 class StrainEnergy:
-    """Strain energy V(eta) = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2, with scalar strains that are quadratic in eta.
+    """Strain energy of n elastic coordinates eta, V = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2 [J]. The scalar strains
+    eps_s are quadratic in eta.
 
     ``eps_s = rows[s] . eta + sum_g factors[g] (squares[g] . eta)^2 / 2`` over the squares g of
     strain s. No third-order tensor is ever formed (3.1).
@@ -46,13 +47,13 @@ class StrainEnergy:
     __repr__ = short_repr
 
     def with_arrays(self) -> "StrainEnergy":
-        """The strain energy with dense arrays in place of sparse matrices."""
+        """Return this strain energy with dense arrays in place of sparse matrices."""
         stiffness, rows, squares = (as_array(matrix) for matrix in (self.stiffness, self.rows, self.squares))
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
 
 def no_strain() -> StrainEnergy:
-    """The strain energy of n = 0 elastic coordinates."""
+    """Return the strain energy of a rigid body, without elastic coordinates."""
     return StrainEnergy(
         stiffness=np.zeros((0, 0)),
         rows=np.zeros((0, 0)),
@@ -65,8 +66,8 @@ def no_strain() -> StrainEnergy:
 
 @dataclass(frozen=True, eq=False)
 class LocalMoments:
-    """Second moments W of a long body as sparse matrices minus a product, ``W[a, b] = planes[a][b] - removed_a^T
-    removed_b``.
+    """Second moments W of a long body with n coordinates as sparse matrices minus a product: ``W[a, b] =
+    planes[a][b] - removed_a^T removed_b``.
 
     Attributes:
         planes: 3 x 3 sparse matrices of shape (n + 1, n + 1), planes[b][a] the transpose of planes[a][b].
@@ -81,16 +82,18 @@ class LocalMoments:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the removed part is zero, which otherwise fills the planes."""
+        """Whether all matrices W[a, b] are sparse: the product that is subtracted, which would fill them, is
+        zero.
+        """
         return not self.removed.any()
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """All matrices of W: the nine planes, then the removed part."""
+        """The nine sparse matrices row by row, then the removed part: all numbers that define W."""
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Products W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+        """Return the products W[a, b] xi for vectors xi (..., n + 1), shape (..., 3, 3, n + 1)."""
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
@@ -99,7 +102,9 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Mass matrix sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+        """Return the mass matrix of the n elastic coordinates, sum_a W[a, a] without the first row and column,
+        shape (n, n).
+        """
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)
@@ -107,24 +112,27 @@ class LocalMoments:
         return np.asarray(planes.toarray() - shapes.T @ shapes)
 
     def elastic_diagonal(self) -> Array:
-        """Diagonal of the mass matrix of the elastic coordinates, shape (n,)."""
+        """Return the diagonal of the mass matrix of the elastic coordinates, shape (n,)."""
         diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
         return np.asarray(diagonal[1:])
 
     def along(self, form: Array) -> Array:
-        """Sum of form[a, b] W[a, b] over the axes, shape (n + 1, n + 1)."""
+        """Return the sum of form[a, b] W[a, b] over the axes a and b for a matrix ``form`` (3, 3). The result has
+        shape (n + 1, n + 1).
+        """
         planes = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
         return np.asarray(planes.toarray() - self.removed.T @ form @ self.removed)
 
     def toarray(self) -> Array:
-        """Second moments W as a dense array, shape (3, 3, n + 1, n + 1)."""
+        """Return the second moments W as a dense array, shape (3, 3, n + 1, n + 1)."""
         planes = np.array([[plane.toarray() for plane in row] for row in self.planes])
         return np.asarray(planes - np.einsum("ai,bj->abij", self.removed, self.removed))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatingBody:
-    """A rigid frame plus n elastic coordinates eta (2.1), independent of position and time.
+    """Arrays of a rigid or elastic body: mass integrals, strain energy, damping and points in a moving body frame
+    with n elastic coordinates eta (2.1).
 
     With ``Psi = [x, Phi(x)]`` (3, n + 1) and ``xi = (1, eta)`` a material point is at ``Psi xi`` in
     the body frame. A rigid body has n = 0. In the plane (dimension 2) the z components are zero.
@@ -161,30 +169,32 @@ class FloatingBody:
 
     @property
     def inner_count(self) -> int:
-        """Number of history variables: in each branch one for each eta and each scalar strain."""
+        """Number of history variables of viscoelastic relaxation: in each Maxwell branch one for each elastic
+        coordinate and each scalar strain.
+        """
         return len(self.relaxation.pairs if self.relaxation else ()) * (
             self.elastic_count + len(self.strain.weights)
         )
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """Unit of each elastic coordinate, "1" for numbers without unit."""
+        """Unit of each elastic coordinate as text, "1" for numbers without unit."""
         return self.elastic_units or ("1",) * self.elastic_count
 
     @property
     def elastic_count(self) -> int:
-        """Number n of elastic coordinates."""
+        """Number n of elastic coordinates of the body."""
         return int(self.first_moments.shape[1]) - 1
 
     @property
     def all_moments(self) -> Array:
-        """Second moments W as a dense array, also of a long body, shape (3, 3, n + 1, n + 1)."""
+        """Second moments W as a dense array, also if they are stored sparse, shape (3, 3, n + 1, n + 1)."""
         moments = self.second_moments
         return moments.toarray() if isinstance(moments, LocalMoments) else moments
 
     @property
     def undeformed_spread(self) -> Array:
-        """Second moments int rho x x^T of the undeformed body, shape (3, 3) [kg m2]."""
+        """Second moments int rho x x^T of the undeformed body about the frame's origin, shape (3, 3) [kg m2]."""
         if isinstance(self.second_moments, LocalMoments):
             moments = self.second_moments
             planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])
@@ -192,7 +202,7 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def with_arrays(self) -> "FloatingBody":
-        """The body with dense arrays in place of sparse matrices."""
+        """Return this body with dense arrays in place of sparse matrices."""
         return replace(
             self,
             second_moments=self.all_moments,
@@ -202,22 +212,26 @@ class FloatingBody:
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """Axes along which the frame can move."""
+        """Axes along which the body frame can move, as numbers 0 to 2."""
         return tuple(range(self.dimension))
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Body axes about which the frame can rotate: none, z, or x, y, z."""
+        """Body axes about which the frame can rotate, as numbers: none for a point mass, z in the plane, x, y, z in
+        space.
+        """
         if not self.rotates:
             return ()
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def rigid_count(self) -> int:
-        """Number of rigid velocities (v, w) of the body: 1, 2, 3 or 6."""
+        """Number of linear and angular velocities of the body frame: 1, 2, 3 or 6."""
         return self.dimension + len(self.rotation_axes)
 
     @property
     def velocity_count(self) -> int:
-        """Length of nu = (v, w, deta/dt) without the components that the body does not have."""
+        """Number of velocities of the body: linear and angular ones of the frame, and one for each elastic
+        coordinate.
+        """
         return self.rigid_count + self.elastic_count

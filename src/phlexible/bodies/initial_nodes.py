@@ -19,7 +19,7 @@ NUMERALS = {1: "one", 2: "two", 3: "three"}
 
 @dataclass(frozen=True, eq=False)
 class InitialNodes(Portable):
-    """Nodes of a string or soft body at t = 0, in world axes.
+    """Positions and velocities of the N nodes of a string or soft body at t = 0, in world axes.
 
     Attributes:
         positions: shape (N, 3) [m].
@@ -42,7 +42,8 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Nodes at t = 0 of a string or of a soft body.
+    """Return positions and velocities of the nodes of a string or soft body at t = 0, from the user's shape,
+    velocity, position and rotation.
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
@@ -61,9 +62,9 @@ def initial_nodes(
     if shape is None:
         local = np.outer(nodes, [1.0, 0.0, 0.0]) if is_line else nodes
     elif callable(shape):
-        local = _values("shape", shape, nodes, dimension)
+        local = _function_values("shape", shape, nodes, dimension)
     else:
-        local = _table("shape", shape, nodes, (2, len(nodes)) if is_line else (len(nodes),), dimension)
+        local = _checked_rows("shape", shape, nodes, (2, len(nodes)) if is_line else (len(nodes),), dimension)
         if is_line and len(local) == 2:
             part = nodes[:, None] / nodes[-1]
             local = local[0] * (1 - part) + local[1] * part
@@ -78,26 +79,35 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
+    """Return the velocity of each node, shape (N, 3) [m/s], from a user's function, one vector for all, or one row
+    for each node.
+    """
     if callable(speed):
-        return _values("velocity", speed, nodes, dimension)
-    values = numbers("velocity", speed, _field(nodes))
+        return _function_values("velocity", speed, nodes, dimension)
+    values = numbers("velocity", speed, _expected(nodes))
     if values.ndim <= 1:
-        return np.tile(_components("velocity", "be", values, _widths(nodes, dimension)), (len(nodes), 1))
-    return _table("velocity", values, nodes, (len(nodes),), dimension)
+        return np.tile(_checked_vector("velocity", "be", values, _widths(nodes, dimension)), (len(nodes), 1))
+    return _checked_rows("velocity", values, nodes, (len(nodes),), dimension)
 
 
-def _field(nodes: Array) -> str:
+def _expected(nodes: Array) -> str:
+    """Return as text for messages what a user may pass: a function of s or x, or an array of numbers."""
     return f"a function of {'s' if nodes.ndim == 1 else 'x'} or an array of numbers"
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Allowed numbers of components of a position or velocity; flat bodies in space may omit z."""
+    """Return the allowed numbers of components of a user's position or velocity; flat bodies in space may omit
+    z.
+    """
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
     return (dimension, 3)
 
 
-def _components(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
+def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
+    """Return a user's vector completed by zeros to shape (3,). Raise an error unless it has an allowed number of
+    finite components.
+    """
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
         wanted = " or ".join(NUMERALS[width] for width in widths)
@@ -105,7 +115,8 @@ def _components(name: str, verb: str, value: Array, widths: tuple[int, ...], at:
     return np.array([*value, 0.0, 0.0][:3])
 
 
-def _values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
+def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
+    """Evaluate a user's function of s or x at each node and return the vectors, shape (N, 3)."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -113,17 +124,20 @@ def _values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimen
         at = f"at s = {node:g} m" if is_line else f"at x = {node.tolist()}"
         value = called(function, name, float(node) if is_line else node.copy(), at=at)
         values.append(
-            _components(name, "return", numbers(f"{name} {at}", value, "three numbers"), widths, f" {at}")
+            _checked_vector(name, "return", numbers(f"{name} {at}", value, "three numbers"), widths, f" {at}")
         )
     return np.array(values)
 
 
-def _table(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    rows = numbers(name, value, _field(nodes))
+def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
+    """Convert a user's array with one row a node to shape (rows, 3); raise an error for other shapes and numbers
+    that are not finite.
+    """
+    rows = numbers(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(
-            f"{name} must be {_field(nodes)}, one row a node, of shape ({counts}, 3), got shape {rows.shape}"
+            f"{name} must be {_expected(nodes)}, one row a node, of shape ({counts}, 3), got shape {rows.shape}"
         )
     if not np.isfinite(rows).all():
         raise ParameterError(f"{name} must be finite")

@@ -14,57 +14,59 @@ from phlexible.errors import ParameterError
 
 @dataclass(frozen=True)
 class Start:
-    """End of a line body at x = 0."""
+    """Location of the end of a beam, rod or string at x = 0."""
 
 
 @dataclass(frozen=True)
 class End:
-    """End of a line body at x = length."""
+    """Location of the end of a beam, rod or string at x = length."""
 
 
 @dataclass(frozen=True)
 class Along:
-    """The axis point of a line body at distance x [m] from its start."""
+    """Location on the axis of a beam, rod or string at distance x [m] from its start."""
 
     x: float
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of the body frame, as a point that moves with the material there."""
+    """Location of the origin of the body frame, as the material point there."""
 
 
 @dataclass(frozen=True)
 class MaterialPosition:
-    """A material point given by its undeformed body coordinates [m]."""
+    """Location of a material point by its undeformed coordinates in body axes [m]."""
 
     position: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Interface:
-    """A named part of a flexible body that joints and loads act on."""
+    """Location of a named interface of a flexible body, on which joints and loads act."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a soft body by the number of its point in the mesh."""
+    """Location of a node of a soft body by its index in the mesh."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class SurfaceNode:
-    """A node of a meshed body, by its index among those of the retained shapes, at which contacts may act."""
+    """Location of a node of a body from a mesh at which contact forces may act, by its index among the nodes of the
+    body.
+    """
 
     number: int
 
 
 @dataclass(frozen=True)
 class Cut:
-    """An end of a part of a beam that ``Fixed`` connects to the next part.
+    """Location of an end of one part of a split beam, which ``Fixed`` connects to the next part.
 
     Attributes:
         at_end: at x = length; False: at x = 0.
@@ -77,7 +79,7 @@ Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | N
 
 
 def label_of(location: Location) -> str:
-    """Location as users write it after the name of a body."""
+    """Return a location as users write it after the name of a body, such as "start" or "at(0.5)"."""
     match location:
         case Start() | Cut(at_end=False):
             return "start"
@@ -96,7 +98,8 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Locations that a user named: distances along a line body [m], or body coordinates, shape (3,) [m].
+    """Convert a user's named positions to locations: distances along a beam, rod or string [m], or body
+    coordinates, shape (3,) [m].
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
@@ -118,7 +121,8 @@ def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dic
 
 @dataclass(frozen=True, eq=False)
 class MaterialPoint:
-    """A point of a floating body with n elastic coordinates eta, in the body frame.
+    """Material point of a floating body with n elastic coordinates eta, in body axes: its undeformed position and
+    its displacement and rotation per unit of eta.
 
     The point is at ``position + shapes @ eta``; the material around it is rotated by the small
     rotation vector ``rotations @ eta``.
@@ -143,7 +147,8 @@ class MaterialPoint:
     is_watched_only: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """Change of a direction (3,) of the undeformed body with eta: theta x d + stretch d, shape (3, n).
+        """Return the change of a direction fixed to the material, shape (3,), per unit of each elastic coordinate,
+        shape (3, n): by rotation and stretch.
 
         Zero where the body has no orientation.
         """
@@ -154,11 +159,11 @@ class MaterialPoint:
 
 
 class MaterialPoints(ABC):
-    """Material points of one body, which it finds by their locations."""
+    """Base class of the material points of one body, which are found by their locations."""
 
     @abstractmethod
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point at the location.
+        """Return the material point of the body at a location.
 
         Raises:
             AttachmentError: the body has no such location; the message lists those it has.
@@ -166,7 +171,7 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Polyline for drawings of the body: positions (k, 3) [m] and shape functions (k, 3, n).
+        """Return a polyline that pictures draw for the body: positions (k, 3) [m] and shape functions (k, 3, n).
 
         A line body gives ``count`` points of its axis, a rigid body its origin and, where it
         is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.

@@ -20,7 +20,7 @@ WITHOUT_UNITS = 1.0  # a density of models whose quantities have no units
 
 @dataclass(frozen=True)
 class Material:
-    """An isotropic linear elastic material with viscosity.
+    """An isotropic linear elastic material with density, and viscosity of Kelvin-Voigt type or relaxation.
 
     Attributes:
         youngs_modulus: E [Pa].
@@ -77,7 +77,8 @@ ROUND_OFF = 1e-9
 
 
 def section_along(section: object, length: float, elements: int) -> AnySection:
-    """Cross-section along a body; a function of the position is sampled to a table.
+    """Return the cross-section along a body of the given length [m]; a user's function of the position is sampled
+    at points of its elements.
 
     Raises:
         ParameterError: no section, or one that is not defined everywhere.
@@ -100,7 +101,8 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 
 
 def check_material(section: AnySection, material: object) -> None:
-    """Refuse a second material beside that of a ``GeneralSection``, and other sections without one.
+    """Raise an error if a body has both a ``GeneralSection``, which has stiffness and mass, and a material, or
+    neither.
 
     Raises:
         ParameterError: two materials, or none.
@@ -116,7 +118,8 @@ def check_material(section: AnySection, material: object) -> None:
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
-    """Branches of a material, or of sections without one, with stiffnesses relative to the elastic one.
+    """Return the Maxwell branches of a material, or of sections without one, with stiffnesses relative to the
+    elastic one; None without relaxation.
 
     Raises:
         ParameterError: sections with different ones.
@@ -130,7 +133,7 @@ def relative_relaxation(material: Material | None, sections: Iterable[object]) -
 
 
 def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
-    """Refuse relaxation in forms that have no states for it.
+    """Raise an error if there is relaxation, for a form of equations (named ``form``) that has no states for it.
 
     Raises:
         ParameterError: there is one.
@@ -140,5 +143,5 @@ def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:
-    """The sections of a table, or the single section."""
+    """Return the cross-sections of a varying section, or the single uniform one, as a tuple."""
     return section.sections if isinstance(section, VaryingSection) else (section,)

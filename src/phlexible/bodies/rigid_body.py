@@ -43,7 +43,8 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Skin of a body without shape: the box with this inertia if the ports fit on it, else rods to the ports.
+    """Return the surface that pictures draw for a rigid body without a shape: the box with its inertia if the ports
+    fit on it, else rods to the ports.
 
     Args:
         mass: [kg].
@@ -57,7 +58,7 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
     if reach == 0 and not len(ports):
         return solid_skin(_box(size, axes, center))
     is_compact = reach > 0 and nearest > EVEN * reach
-    if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and _half(size) < FITTING * reach:
+    if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and _half_length(size) < FITTING * reach:
         return solid_skin(_box(size, axes, center))
     ends = np.unique(np.round(ports, 12), axis=0)
     ends = ends[np.linalg.norm(ends - center, axis=1) > 1e-9 * max(reach, 1e-300)]
@@ -67,11 +68,14 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
 
 
 def _largest_moment(inertia: Array) -> float:
+    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3) or of I_zz alone."""
     return float(inertia if inertia.ndim == 0 else np.linalg.eigvalsh(inertia)[-1])
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
-    """Edges (3,) [m] and axes (3, 3) of the box with this inertia; from I_zz alone those of a flat square plate."""
+    """Return the edges (3,) [m] and axes (3, 3) of the homogeneous box with this mass and inertia; from I_zz alone
+    those of a flat square plate.
+    """
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -83,11 +87,15 @@ def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     return np.maximum(edges, 0.05 * edges.max()), axes
 
 
-def _half(size: Array) -> float:
+def _half_length(size: Array) -> float:
+    """Return half the longest edge of a box [m]."""
     return float(np.sort(size)[-1]) / 2
 
 
 def _box(size: Array, axes: Array, center: Array) -> Triangulation:
+    """Return the surface of a box with edges ``size`` (3,) [m] along the columns of ``axes`` around ``center`` (3,)
+    [m].
+    """
     box = Box(size).centred()
     return Triangulation(center + box.vertices @ axes.T, box.triangles)
 
@@ -98,8 +106,10 @@ DIGITS = 1e-5
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
-def _inertia(name: str, value: ArrayLike) -> Array:
-    """Checked inertia as a read-only array, shape () or (3, 3)."""
+def _checked_inertia(name: str, value: ArrayLike) -> Array:
+    """Convert a user's inertia [kg m2] to a read-only array of shape () or (3, 3). Raise an error if it is not
+    finite and positive.
+    """
     inertia = numbers(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
@@ -110,14 +120,15 @@ def _inertia(name: str, value: ArrayLike) -> Array:
             raise ParameterError(f"inertia must be positive, got {value!r}")
     else:
         inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
-        _check_matrix(inertia)
+        _check_inertia_matrix(inertia)
     inertia.flags.writeable = False
     return inertia
 
 
 @dataclass(frozen=True, eq=False)
 class RigidBody(Body):
-    """A rigid body, whose frame has its origin at any point that the user chooses.
+    """A rigid body with mass, inertia and centre of mass, whose body frame has its origin at any point that the
+    user chooses.
 
     Attributes:
         mass: m [kg].
@@ -140,7 +151,7 @@ class RigidBody(Body):
     """
 
     mass: Positive
-    inertia: Annotated[ArrayLike, _inertia]
+    inertia: Annotated[ArrayLike, _checked_inertia]
     center: Vector = (0.0, 0.0, 0.0)
     shape: Shape | None = field(default=None, kw_only=True)
     color: Color = field(default=None, kw_only=True)
@@ -156,7 +167,7 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous box with edges along the body axes.
+        """Make a homogeneous rigid box with edges along the body axes.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -177,7 +188,7 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """Make a homogeneous circular cylinder.
+        """Make a homogeneous rigid circular cylinder around an axis of the body.
 
         Args:
             radius, length: [m].
@@ -192,15 +203,17 @@ class RigidBody(Body):
     def sphere(
         cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous ball of a radius [m] and a density [kg/m3] around ``center`` (3,) [m]."""
+        """Make a homogeneous rigid ball with a radius [m] and a density [kg/m3] around ``center``, shape (3,) [m],
+        in body axes.
+        """
         return cls._solid(Sphere(radius, center=vector("center", center)), density, color)
 
     @classmethod
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Make a homogeneous solid from its surface in an STL file, text or binary; body axes are those of the
-        file.
+        """Make a homogeneous rigid solid from its surface in an STL file, text or binary; body axes are those of
+        the file.
 
         Args:
             path: of the file.
@@ -218,7 +231,7 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous solid from a closed surface of triangles; body axes are those of the vertices.
+        """Make a homogeneous rigid solid from a closed surface of triangles; body axes are those of the vertices.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -233,6 +246,9 @@ class RigidBody(Body):
 
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
+        """Make a homogeneous rigid body with the given shape and density [kg/m3]; warn if the density seems to be
+        in g/cm3.
+        """
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -245,7 +261,8 @@ class RigidBody(Body):
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Data of the body: S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T (2.11).
+        """Return the mass integrals of the rigid body as arrays, for models in the plane (dimension 2) or in space
+        (3).
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 
@@ -279,7 +296,9 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Surface of its shape, or one that suits its inertia and ports."""
+        """Return the surface of the body's shape for pictures; without a shape, a box or rods that suit its inertia
+        and its ports.
+        """
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))
@@ -288,13 +307,13 @@ class RigidBody(Body):
 
 @dataclass(frozen=True, eq=False)
 class RigidPoints(MaterialPoints):
-    """Points of a rigid body with center of mass ``center``, shape (3,) [m]."""
+    """Material points of a rigid body with centre of mass ``center``, shape (3,) [m], in body axes."""
 
     center: Array
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point at the origin, or at any body coordinates.
+        """Return the material point of the body at its origin or at any body coordinates.
 
         Raises:
             AttachmentError: the location belongs to a line body, or is outside the plane.
@@ -313,12 +332,17 @@ class RigidPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Line from the origin to the center of mass; the origin alone if both coincide."""
+        """Return the line that pictures draw, from the origin to the centre of mass, shape (2, 3) [m]; the origin
+        alone if both coincide. ``count`` is not used.
+        """
         places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
         return np.array(places), np.zeros((len(places), 3, 0))
 
 
-def _check_matrix(inertia: Array) -> None:
+def _check_inertia_matrix(inertia: Array) -> None:
+    """Raise an error unless an inertia matrix (3, 3) is symmetric, positive definite and obeys the triangle
+    inequality of its principal moments.
+    """
     largest = np.abs(inertia).max()
     if np.abs(inertia - inertia.T).max() > ROUND_OFF * largest:
         raise ParameterError(f"inertia must be symmetric, got {inertia.tolist()}")
@@ -335,7 +359,7 @@ def _check_matrix(inertia: Array) -> None:
 
 @dataclass(frozen=True)
 class PointMass(Body):
-    """A body whose mass is concentrated in a point.
+    """A body whose mass is concentrated in one point, without rotation.
 
     Attributes:
         mass: [kg].
@@ -356,7 +380,9 @@ class PointMass(Body):
     color: Color = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Data of the body: S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
+        """Return the arrays of the point mass, with mass integrals zero and no rotation, for models on a line, in
+        the plane or in space.
+        """
         line_plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,
@@ -371,10 +397,11 @@ class PointMass(Body):
 
 @dataclass(frozen=True, eq=False)
 class SinglePoint(MaterialPoints):
-    """The single point of a point mass."""
+    """The only material point of a point mass, at its origin."""
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point of the mass, without orientation.
+        """Return the material point of the mass, without orientation; raise an error for any location but the
+        origin.
 
         Raises:
             AttachmentError: any location but the origin.
@@ -384,5 +411,5 @@ class SinglePoint(MaterialPoints):
         return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Position of the mass, which is the origin."""
+        """Return the position of the mass, the origin, for pictures, shape (1, 3) [m]; ``count`` is not used."""
         return np.zeros((1, 3)), np.zeros((1, 3, 0))

@@ -64,7 +64,8 @@ LAP = 0.1
 
 @dataclass(frozen=True)
 class RodNode(Body):
-    """A rigid section of a ``Rod``, with local x along the rod, y and z those of the section.
+    """A rigid cross-section of a ``Rod``, which carries the mass of the rod around it. Local x is along the rod, y
+    and z are the section's axes.
 
     Attributes:
         section, material: as of the rod.
@@ -82,17 +83,17 @@ class RodNode(Body):
 
     @property
     def length(self) -> float:
-        """Length of the piece of the rod [m]."""
+        """Length of the piece of the rod that moves with this section [m]."""
         return self.before + self.after
 
     @property
     def elements(self) -> int:
-        """Number of elements of the piece: one."""
+        """Number of elements of the piece of the rod that moves with this section: one."""
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Data of the section: m, S = m c and W from int rho (1, y, z) (1, y, z)^T, times the length that it
-        represents.
+        """Return the mass integrals of the section as arrays: its mass, first and second moments per length times
+        the length that it represents.
 
         On a line only m remains.
         """
@@ -112,7 +113,9 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Surface of the straight piece of the rod, which overlaps its neighbours, so that bends have no gaps."""
+        """Return the surface of the straight piece of the rod around this section, for pictures. It overlaps its
+        neighbours, so that bends have no gaps.
+        """
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -122,14 +125,18 @@ class RodNode(Body):
 
 @dataclass(frozen=True, eq=False)
 class RodPoints(MaterialPoints):
-    """Points of the rigid piece from ``-before`` to ``after`` along x [m]."""
+    """Material points of the rigid piece of a rod around one section, from ``-before`` to ``after`` along local x
+    [m].
+    """
 
     before: float
     after: float
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point of the node, at a distance along the piece from its beginning, or at body coordinates."""
+        """Return the material point at an end of the piece, at a distance from its beginning, or at body
+        coordinates.
+        """
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -146,7 +153,9 @@ class RodPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Line from one end of the piece to the other."""
+        """Return the line that pictures draw, from one end of the piece to the other, shape (2, 3) [m]; ``count``
+        is not used.
+        """
         places = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
         return places, np.zeros((2, 3, 0))
 
@@ -159,7 +168,7 @@ END_WEIGHTS = np.array([-1 / 8, 1 / 6, -1 / 24])
 
 
 class StressFree(StrEnum):
-    """The shape in which a rod stores no energy."""
+    """Choice of the configuration in which a rod stores no energy: the shape in which it is placed, or straight."""
 
     SHAPE = "shape"
     STRAIGHT = "straight"
@@ -167,7 +176,7 @@ class StressFree(StrEnum):
 
 @dataclass(frozen=True)
 class ElementShape:
-    """Nodes of an element of a rod, and shape functions at its quadrature points.
+    """Nodes of one finite element of a rod, and its shape functions at g quadrature points.
 
     Attributes:
         nodes: indices of its two or three nodes.
@@ -186,7 +195,8 @@ class ElementShape:
 
 @dataclass(frozen=True)
 class Rod:
-    """A slender body with arbitrarily large stretch, shear, bending and twist (Simo and Reissner).
+    """A slender body with arbitrarily large stretch, shear, bending and twist (Simo and Reissner), made of rigid
+    cross-sections with elastic elements between them.
 
     ``model.add(rod, "rod", shape=curve)`` places it straight along x or along a curve. Strains are exact for any
     displacement and rotation; neighbouring sections should rotate by less than 0.5 rad against each other.
@@ -230,27 +240,31 @@ class Rod:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time tau of the material or of the sections [s]."""
+        """Kelvin-Voigt time of the rod [s], the ratio of viscous to elastic stress per strain rate: of its
+        material, or the largest of its general sections.
+        """
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
 
     @property
     def relaxation(self) -> Maxwell | None:
-        """Branches of the material, with stiffnesses as shares of the elastic ones."""
+        """Maxwell branches of the material or of the sections, with stiffnesses relative to the elastic ones; None
+        without relaxation.
+        """
         return relative_relaxation(self.material, all_sections(self._section))
 
     @property
     def node_places(self) -> Array:
-        """Positions of the nodes along the rod, shape (N,) [m]."""
+        """Positions of the N nodes along the rod, from 0 to its length, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Number of elements, and the memory of a run [bytes]."""
+        """Return the number of elements and the estimated memory of a run [bytes]."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
-        """Rigid sections of the rod, from start to end."""
+        """Return the rigid cross-sections of the rod as bodies, from start to end."""
         places, weights = self.node_places, self._node_weights
         half = np.full(len(places) - 1, 0.5 * self.length / (len(places) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
@@ -265,7 +279,7 @@ class Rod:
         return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:
-        """Nodes and quadrature points of one element, counted from 0 at the start."""
+        """Return nodes, quadrature points and shape functions of one element, counted from 0 at the start."""
         size, order = self.length / self.elements, self.order
         points, weights, values, slopes = self._quadrature
         nodes = tuple(range(order * number, order * (number + 1) + 1))
@@ -273,8 +287,8 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Quadrature points (g,) in (0, 1) and weights (g,) of an element, values and derivatives of its shape
-        functions there (g, nodes).
+        """Quadrature points (g,) in (0, 1) and weights (g,) of an element, with values and derivatives [1/m] of its
+        shape functions there, each (g, nodes).
         """
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
@@ -282,12 +296,12 @@ class Rod:
         return points, weights, quadratic_values(points), quadratic_slopes(points, size)
 
     def element_shapes(self) -> tuple[ElementShape, ...]:
-        """Nodes and quadrature points of all elements, from start to end."""
+        """Return nodes, quadrature points and shape functions of all elements, from start to end."""
         return tuple(self.element_shape(number) for number in range(self.elements))
 
     @property
     def mass(self) -> float:
-        """Mass of the rod, the sum over its nodes with the sections there [kg]."""
+        """Mass of the rod [kg], the sum over its nodes of their length times the mass per length there."""
         return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
 
     def port_hamiltonian(
@@ -301,7 +315,7 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Port-Hamiltonian model of this rod alone, with strains as states, see ``RodForm``.
+        """Return the port-Hamiltonian model of this rod alone, with strains as states, see ``RodForm``.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -317,12 +331,14 @@ class Rod:
         return form
 
     def sections_at(self, x: Array) -> list[UniformSection]:
-        """The cross-sections at x (k,) [m]."""
+        """Return the cross-section of the rod at each of the positions x [m], shape (k,)."""
         return sections_at(self._section, x)
 
     def stiffness_at(self, x: Array) -> Array:
-        """Section forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain at x (k,) [m], shape (k, 6, 6)."""
-        return stiffness_at(_sheared(self._section), self.material, Theory.TIMOSHENKO, x)
+        """Return the stiffness of the cross-sections at positions x [m], section forces (N, Q_y, Q_z, M_x, M_y,
+        M_z) per strain, shape (k, 6, 6).
+        """
+        return stiffness_at(_shear_sections(self._section), self.material, Theory.TIMOSHENKO, x)
 
     @property
     def _section(self) -> AnySection:
@@ -331,7 +347,7 @@ class Rod:
 
     @property
     def _node_weights(self) -> Array:
-        """Lengths whose mass the nodes represent, shape (N,) [m].
+        """Length of the rod whose mass each node represents, shape (N,) [m].
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -346,8 +362,8 @@ class Rod:
         return weights * self.length / self.elements
 
 
-def _sheared(section: AnySection) -> AnySection:
-    """Section whose shear areas, unless the user gave some, are the whole area."""
+def _shear_sections(section: AnySection) -> AnySection:
+    """Return a section, uniform or varying, whose shear areas are the whole area unless the user gave some."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.places, sheared, section.breaks)
@@ -355,6 +371,7 @@ def _sheared(section: AnySection) -> AnySection:
 
 
 def _with_shear_areas(section: UniformSection) -> UniformSection:
+    """Return a uniform section whose shear areas are the whole area unless the user gave some."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
     return Section(
@@ -378,15 +395,15 @@ LARGEST_ROTATION, LARGEST_ACCURATE_ROTATION = 0.75, 0.5  # between neighbours [r
 
 @dataclass(frozen=True, eq=False)
 class RodPose:
-    """Sections of a rod at t = 0: positions (N, 3) [m], body to world rotations (N, 3, 3)."""
+    """Positions (N, 3) [m] and body-to-world rotations (N, 3, 3) of the N sections of a rod at t = 0."""
 
     positions: Array
     rotations: Array
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """Sections along a curve, whose x axes are its tangents, and whose y and z axes have the least rotation about
-    x.
+    """Return positions and rotations of the sections of a rod along a curve at t = 0. Their x axes are tangents,
+    and y and z rotate about x as little as possible.
 
     Args:
         rod: the description.
@@ -428,12 +445,15 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
 
 
 def derivatives_along(places: Array, values: Array) -> Array:
-    """Derivatives d/ds of values (N, 3) at positions (N,), shape (N, 3)."""
+    """Return derivatives d/ds of values (N, 3) at positions s (N,), by second-order differences, shape (N, 3)."""
     slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
 
 
 def _check_rotations(name: str, rotation: float) -> None:
+    """Raise an error if neighbouring sections of the rod ``name`` rotate against each other by more than 0.75
+    rad.
+    """
     if rotation > LARGEST_ROTATION:
         raise ParameterError(
             f"{name}: neighbouring sections of this shape rotate by {rotation:.3g} rad against each other, where"
@@ -443,7 +463,9 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Tangents dx/ds at the nodes, shape (N, 3)."""
+    """Return the tangents dx/ds of a rod's curve at its nodes, shape (N, 3), by differences of the user's function
+    or of the nodes ``local``.
+    """
     if not callable(shape):
         return derivatives_along(places, local)
     step = STEP * places[-1]
@@ -458,7 +480,9 @@ def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) 
 
 
 def _least_rotation(a: Array, b: Array) -> Array:
-    """Rotation by the smallest angle that takes unit vector a to b, shape (3, 3); about z if they are opposite."""
+    """Return the rotation by the smallest angle that takes unit vector a to unit vector b, shape (3, 3). If they
+    are opposite it is by pi about an axis across them.
+    """
     axis, cosine = np.cross(a, b), float(np.dot(a, b))
     if cosine < -1 + 1e-12:
         helper = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 0.9 else np.array([1.0, 0.0, 0.0])

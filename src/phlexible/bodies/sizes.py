@@ -12,7 +12,7 @@ MOST_BYTES = 32e9
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Refuse numbers of elements whose memory most machines do not have.
+    """Raise an error if elements need more memory than most machines have, unless the user allowed it.
 
     Args:
         elements: their number, for the message.
@@ -35,7 +35,7 @@ HEAVY, LONG = 1e6, 300.0
 
 
 def warn_of_size(mass: float, points: Array) -> None:
-    """Warn of bodies as heavy or long as only ships and bridges are.
+    """Warn of bodies so heavy or long that their mesh is probably in millimetres.
 
     Args:
         mass: [kg].

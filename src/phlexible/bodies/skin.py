@@ -14,7 +14,8 @@ NO_LINES: tuple[IntArray, ...] = ()
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """N nodes that move with eta, and the vertices of a surface, lines and balls on them.
+    """Surface, lines and balls that pictures draw for a body. They are fixed to N nodes, which move with its n
+    elastic coordinates eta.
 
     A node is at ``positions + shapes @ eta`` in the body frame; its vertices rotate with it by the small
     rotation vector ``rotations @ eta``. Lines and balls without a thickness are drawn as thick as a picture allows.
@@ -48,8 +49,8 @@ class Skin:
     coordinates: IntArray | None = None
 
     def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
-        """Positions of the nodes in the body frame at elastic coordinates (k, n), shape (k, N, 3) [m]; ``scale``
-        magnifies displacements.
+        """Return the positions of the nodes in the body frame for k vectors of elastic coordinates (k, n), shape
+        (k, N, 3) [m]; ``scale`` magnifies displacements.
         """
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
@@ -57,18 +58,18 @@ class Skin:
 
     @property
     def has_surface(self) -> bool:
-        """Whether the skin has triangles, not only lines and balls."""
+        """Whether the skin has triangles, and not only lines and balls."""
         return len(self.triangles) > 0
 
     def edges(self) -> IntArray:
-        """Sharp edges of the undeformed surface, as indices of vertices, shape (e, 2)."""
+        """Return the sharp edges of the undeformed surface as pairs of vertex indices, shape (e, 2)."""
         vertices, triangles = joined(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
         used, first = np.unique(triangles, return_index=True)
         return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, creases(vertices, triangles))])
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Skin of a body of unknown thickness, with lines and balls."""
+    """Return a skin of lines and balls, without surface, for a body of unknown thickness."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -77,13 +78,15 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Skin of a tube or prism: one section at each position, perpendicular to body x, and a cap at each end."""
-    stations, rings = len(positions), [_ring(outline) for outline in outlines]
+    """Return the surface of a tube or prism along body x: one outline of the section at each position, and a cap at
+    each end.
+    """
+    stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
     around = np.concatenate([ring for ring, _ in rings])
     normals = np.concatenate([normals for _, normals in rings])
-    triangles = _sides(stations, count, outlines[0].is_round)
+    triangles = _side_triangles(stations, count, outlines[0].is_round)
     for station, direction in ((0, -1.0), (stations - 1, 1.0)):
         first, corners = len(vertex_nodes), outlines[station].corners
         middle = corners.mean(axis=0)
@@ -113,7 +116,7 @@ def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Seque
 
 
 def solid_skin(surface: Triangulation) -> Skin:
-    """Skin of a rigid surface, with one node at the origin."""
+    """Return the skin of a rigid surface, with one node at the origin of the body."""
     vertices, triangles = joined(surface.vertices, surface.triangles)
     vertex_of, normals, faces = smoothed(vertices, triangles)
     return Skin(
@@ -127,8 +130,10 @@ def solid_skin(surface: Triangulation) -> Skin:
     )
 
 
-def _ring(outline: Outline) -> tuple[Array, Array]:
-    """Vertices and normals of one ring; a vertex appears twice if faces meet there in an edge."""
+def _section_ring(outline: Outline) -> tuple[Array, Array]:
+    """Return vertices (k, 2) and normals (k, 3) of the outline of one section. At an edge the vertex appears twice,
+    unless the outline is round.
+    """
     corners = outline.corners
     if outline.is_round:
         flat = corners / np.linalg.norm(corners, axis=1, keepdims=True)
@@ -142,8 +147,10 @@ def _ring(outline: Outline) -> tuple[Array, Array]:
     return ring, normals
 
 
-def _sides(stations: int, count: int, is_round: bool) -> IntArray:
-    """Two triangles for each face between neighbouring rings, shape (t, 3)."""
+def _side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
+    """Return the vertices of the triangles between neighbouring rings of ``count`` vertices, two for each face,
+    shape (t, 3).
+    """
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Skin of a soft body: triangles on its nodes, at the nodal positions."""
+    """Return the surface of a soft body for pictures, triangles whose vertices are its nodes."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
@@ -59,44 +59,49 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
 
 
 def surface_triangles(mesh: SoftMesh) -> IntArray:
-    """Nodes of triangles that cover the surface of a solid (counter-clockwise seen from outside), or a sheet, shape
-    (t, 3).
+    """Return the node indices of triangles that cover the surface of a solid, counter-clockwise seen from outside,
+    or the whole sheet, shape (t, 3).
     """
     if mesh.is_sheet:
-        return _split(mesh.corners)
+        return _split_faces(mesh.corners)
     places, cells = mesh.places, mesh.corners
     faces = np.concatenate([cells[:, list(face)] for face in FACES[mesh.kind]])
     middles = np.tile(places[cells].mean(axis=1), (len(FACES[mesh.kind]), 1))
     _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     boundary = first[count == 1]
     faces, away = faces[boundary], places[faces[boundary]].mean(axis=1) - middles[boundary]
-    triangles = _split(faces)
+    triangles = _split_faces(faces)
     a, b, c = (places[triangles[:, k]] for k in range(3))
     outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), np.tile(away, (len(triangles) // len(faces), 1))) > 0
     return np.where(outward[:, None], triangles, triangles[:, ::-1])
 
 
 def vertex_normals(places: Array, triangles: IntArray) -> Array:
-    """Mean normals at the nodes, of unit length, shape (N, 3)."""
+    """Return unit normals at the nodes of a triangulated surface, the mean over adjacent triangles weighted by
+    area, shape (N, 3).
+    """
     a, b, c = (places[triangles[:, k]] for k in range(3))
     normals = np.zeros_like(places)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
     return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
 
 
-def _split(faces: IntArray) -> IntArray:
+def _split_faces(faces: IntArray) -> IntArray:
+    """Split quadrilaterals (f, 4) into two triangles each; triangles (f, 3) are returned as they are."""
     if faces.shape[1] == 3:
         return faces
     return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
 
 
-def _plane_name(name: str, value: object) -> str:
+def _checked_plane(name: str, value: object) -> str:
+    """Convert the option ``plane`` to "stress" or "strain"; raise an error for others."""
     return option(name, value, PlaneState).value
 
 
 @dataclass(frozen=True, eq=False)
 class SoftBody(NodalBody):
-    """A membrane or a solid of arbitrarily large deformation, whose coordinates are the positions of its nodes.
+    """A membrane or a solid of arbitrarily large deformation, whose coordinates are the world positions of its
+    nodes.
 
     Solids are meshes of tetrahedra or hexahedra, in models in space. Sheets are meshes of triangles or
     quadrilaterals: membranes in space, which do not resist bending, and bodies in the plane of planar models.
@@ -134,7 +139,7 @@ class SoftBody(NodalBody):
     density: Positive
     thickness: Positive | None = None
     order: Count = 2
-    plane: Annotated[PlaneState | str, _plane_name] = PlaneState.STRESS
+    plane: Annotated[PlaneState | str, _checked_plane] = PlaneState.STRESS
     viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
     interfaces: Any = None
@@ -167,17 +172,17 @@ class SoftBody(NodalBody):
 
     @property
     def nodes(self) -> Array:
-        """Positions of the nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
+        """Positions of the N nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
         return self.soft_mesh.places
 
     @property
     def soft_mesh(self) -> SoftMesh:
-        """Mesh of the body with all its nodes."""
+        """Mesh of the body with all its nodes, also those in the middle of edges."""
         assert isinstance(self.mesh, SoftMesh)
         return self.mesh
 
     def points_where(self, nodes: Any) -> IntArray:
-        """Numbers of the nodes that a function chooses, for ``placed.node(number)``.
+        """Return the indices of the nodes that a user's function of position chooses, for ``placed.node(number)``.
 
         Args:
             nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
@@ -189,11 +194,13 @@ class SoftBody(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Mass of the body [kg]."""
+        """Total mass of the body [kg]."""
         return float(self._nodal_mass().sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Nodes, mass and strains of the body in the plane (dimension 2) or in space (3)."""
+        """Return nodal mass, strains and material points of the body as arrays, for models in the plane (dimension
+        2) or in space (3).
+        """
         plane_or_space(dimension)
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
@@ -215,7 +222,7 @@ class SoftBody(NodalBody):
         )
 
     def port_locations(self) -> dict[str, Location]:
-        """Locations of the interfaces by name."""
+        """Return the locations of the interfaces by name, which are the boundary ports of the body."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
     def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
@@ -228,7 +235,8 @@ class SoftBody(NodalBody):
         stresses: bool = False,
         strains: str | None = None,
     ) -> PortHamiltonianModel:
-        """Port-Hamiltonian model of this body alone, with positions and velocities of its nodes, see ``SoftForm``.
+        """Return the port-Hamiltonian model of this body alone, whose states are positions and velocities of its
+        nodes, see ``SoftForm``.
 
         Args:
             dimension: 2 or 3.
@@ -266,17 +274,21 @@ class SoftBody(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Surface of the body for pictures."""
+        """Return the surface of the body for pictures, which moves with its nodes."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Nodes at t = 0; ``shape`` and ``velocity`` are functions of the undeformed position, or arrays (N, 3)."""
+        """Return positions and velocities of the nodes at t = 0. ``shape`` and ``velocity`` are functions of the
+        undeformed position, or arrays (N, 3).
+        """
         return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """The nodes with an angular velocity (3,) [rad/s] about ``origin`` added to their velocities."""
+        """Return the initial nodes with the velocities of a rotation added: ``spin``, shape (3,) [rad/s], about the
+        point ``origin`` [m].
+        """
         turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
         return replace(nodes, velocities=velocities, speed=velocities)
@@ -287,13 +299,16 @@ class SoftBody(NodalBody):
         return 1.0 if self.thickness is None else self.thickness
 
     def _nodal_mass(self) -> "sparse.csr_array":
+        """Return the mass matrix of the nodes, shape (N, N) [kg]."""
         return self.soft_mesh.mass(self.density, self._depth)
 
     @property
     def _plane(self) -> PlaneState | None:
+        """State across a sheet, plane stress or plane strain; None for a solid."""
         return PlaneState(self.plane) if self.soft_mesh.is_sheet else None
 
     def _check_thickness(self) -> None:
+        """Raise an error if a sheet has no thickness or a solid has one."""
         if self.soft_mesh.is_sheet:
             if self.thickness is None:
                 raise ParameterError(f"thickness must be given for a sheet of {self.soft_mesh.kind.value}s [m]")

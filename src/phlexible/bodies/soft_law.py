@@ -24,7 +24,9 @@ NEAR = 0.1
 
 
 class ScalarFunction(ABC):
-    """A function h(x) for x > 0 with two derivatives; all take and return arrays [J/m3]."""
+    """Function h(x) of one invariant x > 0 with two derivatives, a term of a stored energy per volume [J/m3]. All
+    methods take and return arrays.
+    """
 
     @abstractmethod
     def value(self, x: Array) -> Array:
@@ -39,8 +41,8 @@ class ScalarFunction(ABC):
         """Second derivatives d2h/dx2, of the shape of x [J/m3]."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
-        """Difference quotient (h(x1) - h(x0)) / (x1 - x0); if x1 is close to x0 the mean of dh/dx between them
-        (5.8).
+        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0), of the shape of x0; if x1 is close to x0, the
+        mean of dh/dx between them (5.8).
         """
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
@@ -51,7 +53,7 @@ class ScalarFunction(ABC):
 
 @dataclass(frozen=True)
 class Zero(ScalarFunction):
-    """The zero function h = 0."""
+    """The function h(x) = 0, for laws without a term in some invariant."""
 
     def value(self, x: Array) -> Array:
         return np.zeros_like(x)
@@ -65,7 +67,7 @@ class Zero(ScalarFunction):
 
 @dataclass(frozen=True)
 class Proportional(ScalarFunction):
-    """The linear function h = a (x - 3)."""
+    """The linear function h(x) = a (x - 3) of an invariant, with a in Pa."""
 
     a: float
 
@@ -81,7 +83,7 @@ class Proportional(ScalarFunction):
 
 @dataclass(frozen=True)
 class Logarithms(ScalarFunction):
-    """Volume function h = a ln x + b (ln x)^2 of the neo-Hookean law."""
+    """Volume function h(x) = a ln x + b (ln x)^2 of the neo-Hookean law, with x = det C."""
 
     a: float
     b: float
@@ -98,7 +100,7 @@ class Logarithms(ScalarFunction):
 
 @dataclass(frozen=True)
 class Reciprocal(ScalarFunction):
-    """Function h = a (1 / x - 1), the energy of an incompressible neo-Hookean membrane in its thickness."""
+    """The function h(x) = a (1 / x - 1): the energy of an incompressible neo-Hookean membrane in its thickness."""
 
     a: float
 
@@ -114,7 +116,8 @@ class Reciprocal(ScalarFunction):
 
 @dataclass(frozen=True)
 class Thinning(ScalarFunction):
-    """Energy of a membrane with a free thickness, h = min over c of mu/2 (c - 1 - ln(x c)) + lame/8 ln(x c)^2.
+    """Volume energy h(x) of a neo-Hookean membrane whose thickness adapts: the minimum over the squared thickness c
+    of mu/2 (c - 1 - ln(x c)) + lame/8 ln(x c)^2.
 
     Attributes:
         lame, shear: Lame's constants [Pa].
@@ -124,8 +127,8 @@ class Thinning(ScalarFunction):
     shear: float
 
     def squared_thickness(self, x: Array) -> Array:
-        """Squared thickness c with mu (c - 1) + lame/2 ln(x c) = 0, of the shape of x; nan where x is not
-        positive.
+        """Return the squared thickness c relative to the undeformed one at which the stress across a membrane
+        vanishes, of the shape of x; nan where x is not positive.
         """
         ratio = self.lame / (2 * self.shear)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -155,7 +158,9 @@ class Thinning(ScalarFunction):
 
 @dataclass(frozen=True)
 class UserScalar(ScalarFunction):
-    """A function of the user and its derivative, evaluated number by number; see ``InvariantLaw``."""
+    """Function of one invariant that a user wrote, with its derivative, both evaluated number by number, see
+    ``InvariantLaw``.
+    """
 
     function: Any
     derivative: Any
@@ -167,7 +172,7 @@ class UserScalar(ScalarFunction):
         return evaluated(self.derivative, x)
 
     def curvature(self, x: Array) -> Array:
-        """Central differences of the user's derivative."""
+        """Return second derivatives by central differences of the user's derivative, of the shape of x [J/m3]."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
 
@@ -183,7 +188,8 @@ IDENTITY = np.eye(3)
 
 
 class Constitution(ABC):
-    """Energy W(C) per undeformed volume, with its stress and tangent.
+    """Stored energy W(C) per undeformed volume as a function of the right Cauchy-Green tensor C, with its stress
+    and tangent.
 
     Attributes:
         lame, shear: Lame's constants for small strains [Pa].
@@ -194,18 +200,24 @@ class Constitution(ABC):
 
     @abstractmethod
     def energy(self, C: Array) -> Array:
-        """Stored energy W, shape (...) [J/m3]."""
+        """Return the stored energy W per undeformed volume for C (..., 3, 3), shape (...) [J/m3]."""
 
     @abstractmethod
     def stress(self, C: Array) -> Array:
-        """Second Piola-Kirchhoff stress S = 2 dW/dC, symmetric, shape (..., 3, 3) [Pa]."""
+        """Return the second Piola-Kirchhoff stress S = 2 dW/dC for C (..., 3, 3), symmetric, shape (..., 3, 3)
+        [Pa].
+        """
 
     @abstractmethod
     def change(self, C: Array, dE: Array) -> Array:
-        """Change dS of the stress at C for a change dE of the strain, both of shape (..., 3, 3) [Pa]."""
+        """Return the change dS of the stress at C for a change dE of the Green-Lagrange strain, both of shape (...,
+        3, 3) [Pa].
+        """
 
     def tangent(self, C: Array) -> Array:
-        """Tangent dS/dE as a symmetric matrix, shape (..., 6, 6) [Pa]."""
+        """Return the tangent dS/dE at C as a symmetric matrix in the order 11, 22, 33, 23, 13, 12, shape (..., 6,
+        6) [Pa].
+        """
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -216,7 +228,9 @@ class Constitution(ABC):
 
 @dataclass(frozen=True)
 class QuadraticConstitution(Constitution):
-    """Quadratic law of Saint-Venant and Kirchhoff, W = lame/2 (tr E)^2 + mu E:E."""
+    """Law of Saint-Venant and Kirchhoff, W = lame/2 (tr E)^2 + mu E:E, quadratic in the Green-Lagrange strain E =
+    (C - I) / 2.
+    """
 
     lame: float
     shear: float
@@ -234,7 +248,7 @@ class QuadraticConstitution(Constitution):
 
 @dataclass(frozen=True)
 class InvariantConstitution(Constitution):
-    """Sum of functions of the invariants, W = f(tr C) + g(tr cof C) + h(det C)."""
+    """Stored energy as a sum of functions of the invariants of C: W = f(tr C) + g(tr cof C) + h(det C)."""
 
     first: ScalarFunction
     second: ScalarFunction
@@ -266,13 +280,13 @@ class InvariantConstitution(Constitution):
 
 
 def trace(A: Array) -> Array:
-    """Traces of matrices A (..., 3, 3), shape (...)."""
+    """Return the traces of matrices A (..., 3, 3), shape (...)."""
     return np.asarray(np.trace(A, axis1=-2, axis2=-1))
 
 
 def cofactor(A: Array, B: Array) -> Array:
-    """Symmetric bilinear form of symmetric A, B whose value at (A, A) is the cofactor matrix of A, shape (..., 3,
-    3).
+    """Return the symmetric bilinear form of symmetric matrices A and B whose value at (A, A) is the cofactor matrix
+    of A. The result has shape (..., 3, 3).
     """
     AB, BA = A @ B, B @ A
     a, b = trace(A)[..., None, None], trace(B)[..., None, None]
@@ -280,12 +294,12 @@ def cofactor(A: Array, B: Array) -> Array:
 
 
 def as_six(A: Array) -> Array:
-    """Entries 11, 22, 33, 23, 13, 12 of symmetric matrices, shape (..., 6)."""
+    """Return the entries 11, 22, 33, 23, 13, 12 of symmetric matrices (..., 3, 3), shape (..., 6)."""
     return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
 
 
 def as_tensor(six: Array) -> Array:
-    """Symmetric matrices (..., 3, 3) from entries (..., 6) in the order of ``as_six``."""
+    """Return symmetric matrices (..., 3, 3) from their entries 11, 22, 33, 23, 13, 12, shape (..., 6)."""
     result = np.empty((*six.shape[:-1], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         result[..., a, b] = result[..., b, a] = six[..., k]
@@ -301,11 +315,13 @@ NATURAL = (3.0, 3.0, 1.0)
 
 
 class SoftLaw(ABC):
-    """A stored energy W(C) per undeformed volume [J/m3], C = F^T F, with W = 0 and no stress at C = I."""
+    """Base class of the elastic laws of soft bodies: a stored energy W(C) per undeformed volume [J/m3] of C = F^T
+    F. Energy and stress are zero at C = I.
+    """
 
     @abstractmethod
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Law of a solid (None) or of a sheet, whose thickness is free (STRESS) or constant (STRAIN).
+        """Return the law for a solid (None) or for a sheet, whose thickness is free (STRESS) or constant (STRAIN).
 
         Raises:
             ParameterError: a law that such a body cannot have.
@@ -313,14 +329,14 @@ class SoftLaw(ABC):
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of small strains of a solid [Pa]."""
+        """Young's modulus of small strains [Pa], of a solid of this law."""
         solid = self.constitution(None)
         return solid.shear * (3 * solid.lame + 2 * solid.shear) / (solid.lame + solid.shear)
 
 
 @dataclass(frozen=True)
 class _ModulusLaw(SoftLaw):
-    """A law that is determined by Young's modulus and Poisson's ratio of small strains.
+    """Base class of elastic laws that Young's modulus and Poisson's ratio of small strains determine.
 
     Attributes:
         youngs_modulus: E [Pa].
@@ -350,6 +366,7 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def _is_incompressible(self) -> bool:
+        """Whether Poisson's ratio is 0.5, so that the volume cannot change."""
         return self.poissons_ratio == 0.5
 
     @property
@@ -374,25 +391,26 @@ class _ModulusLaw(SoftLaw):
 
 
 class StVenantKirchhoff(_ModulusLaw):
-    """A law for large rotations and strains of a few percent. W = lame/2 (tr E)^2 + G E:E with E = (C - I) / 2.
+    """Elastic law of soft bodies for large rotations and strains of a few percent: W = lame/2 (tr E)^2 + G E:E with
+    E = (C - I) / 2.
 
     Compressed to C = I/3 it has no stiffness left; take ``NeoHookean`` where strains are large.
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Constitution of a solid (None), or of a sheet in plane stress or plane strain."""
+        """Return the law for a solid (None), or for a sheet in plane stress or plane strain."""
         lame = self._membrane_lame if plane is PlaneState.STRESS else self._lame
         return QuadraticConstitution(lame, self.shear_modulus)
 
 
 class NeoHookean(_ModulusLaw):
-    """The neo-Hookean law of rubber. W = G/2 (tr C - 3 - 2 ln J) + lame/2 (ln J)^2 with J^2 = det C.
+    """Neo-Hookean law of rubber for soft bodies: W = G/2 (tr C - 3 - 2 ln J) + lame/2 (ln J)^2 with J^2 = det C.
 
     The thickness of a membrane makes the stress across it zero; with poissons_ratio=0.5 its volume is constant.
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Constitution of a solid (None), or of a sheet in plane stress or plane strain."""
+        """Return the law for a solid (None), or for a sheet in plane stress or plane strain."""
         shear = self.shear_modulus
         volume: ScalarFunction
         if plane is PlaneState.STRESS:
@@ -406,8 +424,8 @@ class NeoHookean(_ModulusLaw):
 
 @dataclass(frozen=True)
 class InvariantLaw(Portable, SoftLaw):
-    """A law of the user by invariants of C. W(C) = f(I1) + g(I2) + h(I3) with I1 = tr C, I2 = tr cof C and I3 = det
-    C = J^2.
+    """Elastic law of soft bodies from a user's functions of the invariants of C: W(C) = f(I1) + g(I2) + h(I3). They
+    are I1 = tr C, I2 = tr cof C and I3 = det C = J^2.
 
     Each is a pair of functions of one number: energy per undeformed volume [J/m3] and its derivative. They are
     compiled with the time step where Numba can compile them, and called as Python functions where it cannot.
@@ -430,7 +448,7 @@ class InvariantLaw(Portable, SoftLaw):
         for name, natural in zip(("first", "second", "third"), NATURAL, strict=True):
             pair = getattr(self, name)
             if pair is not None:
-                _check(name, pair, natural * np.linspace(LEAST, MOST, 9))
+                _check_derivative(name, pair, natural * np.linspace(LEAST, MOST, 9))
         form = self._form
         slopes = [
             form.first.slope(np.array(3.0)),
@@ -450,7 +468,7 @@ class InvariantLaw(Portable, SoftLaw):
             )
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Constitution of a solid (None), or of a sheet in plane strain."""
+        """Return the law for a solid (None) or for a sheet in plane strain; raise an error for plane stress."""
         if plane is PlaneState.STRESS:
             raise ParameterError(
                 'an InvariantLaw suits solids, or sheets of constant thickness (plane="strain"): for a '
@@ -460,13 +478,17 @@ class InvariantLaw(Portable, SoftLaw):
 
     @property
     def _form(self) -> InvariantConstitution:
+        """The law as functions of the invariants, with Lame's constants of small strains."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))
         return replace(form, lame=float(tangent[0, 1]), shear=float(tangent[5, 5]))
 
 
-def _check(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
+def _check_derivative(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
+    """Raise an error unless a user's pair of functions is finite at ``places`` and the second is the derivative of
+    the first.
+    """
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
 
@@ -494,7 +516,8 @@ def _check(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") 
 
 @dataclass(frozen=True, eq=False)
 class ElementStrains:
-    """Strains C_ab = F_a . F_b with F_a = sum_i gradients[e, q, i, a] x_i over the nodes of element e, at points q.
+    """Strains of soft elements at their quadrature points, as functions of the node positions x_i [m]: C_ab = F_a .
+    F_b with F_a = sum_i gradients[e, q, i, a] x_i.
 
     The energy is ``sum_eq weights[e, q] W(C)``. Of a membrane a = 1, 2 are directions in it, gradients along the
     third are zero, and C_33 = 1.

@@ -46,7 +46,8 @@ FLAT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SoftMesh:
-    """A mesh of elements of one kind whose geometry and displacements have the same shape functions.
+    """Mesh of a soft body with N nodes and e elements of one kind, whose geometry and displacements have the same
+    shape functions.
 
     Attributes:
         kind: of all elements.
@@ -64,7 +65,8 @@ class SoftMesh:
 
     @classmethod
     def of(cls, source: UserMesh, order: int) -> Self:
-        """Elements of a user's mesh, with nodes between its points if they are of order 2.
+        """Make the mesh from a user's mesh; for elements of order 2 on straight cells, nodes between its points are
+        added.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -99,7 +101,7 @@ class SoftMesh:
 
     @cached_property
     def nodes(self) -> IntArray:
-        """Points that belong to elements, in the order of the nodes of the body, clusters together, shape (N,).
+        """Indices of the points that belong to elements, in the order of the body's coordinates, shape (N,).
 
         Those of a cluster follow one another.
         """
@@ -107,18 +109,23 @@ class SoftMesh:
 
     @cached_property
     def clusters(self) -> tuple[int, ...]:
-        """Number of nodes of each cluster, in their order."""
+        """Number of nodes in each cluster: consecutive nodes that the elimination of the equations treats as one
+        block.
+        """
         return tuple(len(cluster) for cluster in self._clusters)
 
     @cached_property
     def _clusters(self) -> list[IntArray]:
+        """Points of each cluster of nodes that the elimination of the equations treats as one block."""
         used, cells = np.unique(self.cells, return_inverse=True)
         groups = clusters(cells.reshape(self.cells.shape), self.points[used])
         return [used[np.sort(cluster)] for cluster in groups]
 
     @cached_property
     def number(self) -> IntArray:
-        """Index of the node at each point, -1 of points that belong to no element, shape (p,)."""
+        """Index of the node at each point of the user's mesh, -1 for points that belong to no element, shape
+        (p,).
+        """
         number = np.full(len(self.points), -1)
         number[self.nodes] = np.arange(len(self.nodes))
         return number
@@ -130,22 +137,22 @@ class SoftMesh:
 
     @property
     def element_nodes(self) -> IntArray:
-        """Nodes of each element, shape (e, k)."""
+        """Indices of the nodes of each element, vertices first, shape (e, k)."""
         return self.number[self.cells]
 
     @property
     def corners(self) -> IntArray:
-        """Nodes at the vertices of each element, shape (e, c)."""
+        """Indices of the nodes at the vertices of each element, shape (e, c)."""
         return self.element_nodes[:, : CORNERS[self.kind]]
 
     @property
     def strain_degree(self) -> int:
-        """Polynomial degree of the quadrature of stored energy."""
+        """Polynomial degree that the quadrature of the stored energy integrates exactly."""
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Values of the shape functions (q, k), gradients (e, q, k, 3) and volumes or areas of the quadrature
-        points (e, q).
+        """Return shape functions (q, k), their gradients (e, q, k, 3) [1/m] and the volumes (areas of a sheet) of
+        the quadrature points (e, q).
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.
@@ -166,23 +173,23 @@ class SoftMesh:
         if self.is_sheet:
             R = np.asarray(np.linalg.qr(J, mode="r"))
             size = np.abs(R[..., 0, 0] * R[..., 1, 1])
-            self._refuse(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
+            self._refuse_elements(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
             gradients[..., :2] = np.einsum("eqba,qkb->eqka", np.linalg.inv(R), slopes)
             normal = np.cross(J[..., 0], J[..., 1])
             folded = (np.einsum("eqi,ei->eq", normal, normal[:, 0]) <= 0).any(axis=1)
-            self._refuse(folded, "are folded over")
+            self._refuse_elements(folded, "are folded over")
         else:
             determinant = np.linalg.det(J)
-            self._refuse(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
+            self._refuse_elements(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
             folded = determinant.min(axis=1) * determinant.max(axis=1) < 0
-            self._refuse(folded, "are folded: their volume is negative in places")
+            self._refuse_elements(folded, "are folded: their volume is negative in places")
             size = np.abs(determinant)
             gradients[:] = np.einsum("eqba,qkb->eqka", np.linalg.inv(J), slopes)
         gradients[:, :, 0] = -gradients[:, :, 1:].sum(axis=2)  # so that no rigid motion strains
         return values, gradients, size * weights
 
     def mass(self, density: float, thickness: float) -> "sparse.csr_array":
-        """Mass matrix int rho N_i N_j dV, shape (N, N) [kg]."""
+        """Return the mass matrix of the N nodes, int rho N_i N_j dV with shape functions N_i, shape (N, N) [kg]."""
         values, _, volumes = self.quadrature(2 * self.order)
         blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
         return summed_blocks(self.element_nodes, self.element_nodes, blocks, (len(self.nodes),) * 2)
@@ -190,12 +197,17 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """Strains of the elements with a law; stiffnesses of branches are relative."""
+        """Return the strains of all elements with the given elastic law; stiffnesses of relaxation branches are
+        relative to it.
+        """
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
 
-    def _refuse(self, wrong: Any, what: str) -> None:
+    def _refuse_elements(self, wrong: Any, what: str) -> None:
+        """Raise an error that lists the elements marked in ``wrong`` and says ``what`` is wrong, if there are
+        any.
+        """
         if wrong.any():
             numbers = np.flatnonzero(wrong)
             listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
@@ -203,7 +215,9 @@ class SoftMesh:
 
 
 def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
-    """Shape functions at points (d, q) of the reference cell and their derivatives, shapes (q, k) and (q, k, d)."""
+    """Evaluate a scikit-fem element's shape functions at points (d, q) of the reference cell, shape (q, k), and
+    their derivatives, shape (q, k, d).
+    """
     values, slopes = [], []
     for k in range(len(element.doflocs)):
         value, slope = element.lbasis(at, k)
@@ -217,25 +231,26 @@ def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class NodeGroup:
-    """A named group of nodes, whose mean joints and loads act on.
+    """Named group of nodes of a soft body, on whose mean position joints and loads act.
 
-        Attributes:
-    name: of the interface in the part.
-            points: numbers in the mesh, ascending, shape (k,).
+    Attributes:
+        name: of the interface in the part.
+        points: numbers in the mesh, ascending, shape (k,).
     """
 
     name: str
     points: IntArray
 
     def weights(self, mesh: SoftMesh) -> Array:
-        """Weights of all nodes in the mean of the group, shape (N,)."""
+        """Return the weight of each node of the mesh in the mean of this group, shape (N,)."""
         result = np.zeros(len(mesh.nodes))
         result[mesh.number[self.points]] = 1 / len(self.points)
         return result
 
 
 def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
-    """Groups of nodes that a user named.
+    """Return the groups of nodes that a user described by name: by numbers, by a function of position or by a group
+    of the mesh.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -258,7 +273,8 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
 
 
 def points_of(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
-    """Points of the mesh that are nodes of elements and that a user chose, ascending, at least one.
+    """Return the ascending indices of the mesh points that a user chose and that are nodes of elements; raise an
+    error if there are none.
 
     Args:
         name: name of the choice in error messages.
@@ -289,7 +305,7 @@ CLOSE = 1e-9  # of the size of the body
 
 @dataclass(frozen=True, eq=False)
 class SoftPoints(MaterialPoints):
-    """Points of a soft body in d dimensions, whose coordinates are the positions of the nodes.
+    """Material points of a soft body in d dimensions: its nodes and the means of its groups of nodes.
 
     Attributes:
         mesh: with the undeformed positions of the nodes.
@@ -304,34 +320,38 @@ class SoftPoints(MaterialPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point at a location; a position in the undeformed body must be that of a node.
+        """Return the material point at a node or interface, or at an undeformed position, which must be that of a
+        node.
 
         Raises:
             AttachmentError: no node there, or a location that soft bodies do not have.
         """
         match location:
             case Node(number):
-                return self._node(self._numbered(number))
+                return self._node(self._checked_node(number))
             case Interface(name) if name in self.interfaces:
                 return self._mean(self.interfaces[name])
             case Interface(name):
                 known = ", ".join(map(repr, self.interfaces)) or "none"
                 raise AttachmentError(f"the SoftBody has no interface {name!r}; it has {known}")
             case MaterialPosition(position):
-                return self._node(self._nearest(np.array(position)))
+                return self._node(self._node_at(np.array(position)))
         raise AttachmentError(
             f"a SoftBody has no {label_of(location)}; it offers node(number), point(position) where a node is, "
             'and its interfaces, body["name"]'
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Positions of some of the nodes, ``count`` at most, for drawings."""
+        """Return at most ``count`` nodes for pictures: positions, which are zero, and shape functions, whose
+        product with the coordinates is the node's position.
+        """
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node(int(node)) for node in chosen]
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
-    def _numbered(self, number: int) -> int:
+    def _checked_node(self, number: int) -> int:
+        """Return the index of the node at point ``number`` of the user's mesh; raise an error if there is none."""
         points = len(self.mesh.number)
         if not 0 <= number < points or self.mesh.number[number] < 0:
             raise AttachmentError(
@@ -341,7 +361,8 @@ class SoftPoints(MaterialPoints):
             )
         return int(self.mesh.number[number])
 
-    def _nearest(self, position: Array) -> int:
+    def _node_at(self, position: Array) -> int:
+        """Return the index of the node at an undeformed position (3,) [m]; raise an error if there is none."""
         places = self.mesh.places
         distances = np.linalg.norm(places - position, axis=1)
         nearest = int(distances.argmin())
@@ -353,15 +374,20 @@ class SoftPoints(MaterialPoints):
         return nearest
 
     def _node(self, node: int) -> MaterialPoint:
+        """Return the material point at the node with the given index."""
         weights = np.zeros(len(self.mesh.nodes))
         weights[node] = 1.0
         return MaterialPoint(np.zeros(3), self._shapes(weights), None, node)
 
     def _mean(self, weights: Array) -> MaterialPoint:
+        """Return the material point at the weighted mean of the nodes, with weights (N,)."""
         nodes: IntArray = np.flatnonzero(weights)
         return MaterialPoint(np.zeros(3), self._shapes(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def _shapes(self, weights: Array) -> Array:
+        """Return the matrix that gives the weighted mean of the nodes from the coordinates of the body, shape (3, d
+        N).
+        """
         d = self.dimension
         shapes = np.zeros((3, d * len(weights)))
         for axis in range(d):
@@ -380,7 +406,7 @@ SIDES = {CellKind.TETRAHEDRON: CellKind.TRIANGLE, CellKind.HEXAHEDRON: CellKind.
 
 @dataclass(frozen=True, eq=False)
 class SoftSurface:
-    """Faces on nodes of a soft body, on which a pressure acts along x,1 x x,2.
+    """Faces of a soft body on which a pressure acts, along x,1 x x,2, the cross product of their tangents.
 
     Attributes:
         nodes: of the body that are on the surface, ascending, shape (k,).
@@ -395,7 +421,9 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """Nodal forces p sum N (x,1 x x,2) of a pressure [Pa] for nodes at x (k, 3), shape (k, 3) [N]."""
+        """Return the nodal forces of a pressure [Pa] on the surface with its nodes at x (k, 3) [m], shape (k, 3)
+        [N].
+        """
         a, b = self._tangents(x)
         nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)
@@ -403,7 +431,9 @@ class SoftSurface:
         return result
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
-        """Derivative of ``forces`` with respect to x, shape (3 k, 3 k) [N/m]."""
+        """Return the derivative of the nodal forces of a pressure with respect to the node positions x, shape (3 k,
+        3 k) [N/m].
+        """
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
@@ -414,12 +444,17 @@ class SoftSurface:
         return summed_blocks(indices, indices, blocks, (x.size, x.size))
 
     def volume(self, x: Array) -> Array:
-        """Volume that a closed surface encloses, for nodes (..., k, 3), shape (...) [m3]."""
+        """Return the volume that the surface, if it is closed, encloses for node positions (..., k, 3), shape (...)
+        [m3]; positive if it is oriented outwards.
+        """
         a, b = self._tangents(x)
         middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
+        """Return the two tangents of the faces at their quadrature points, derivatives with respect to reference
+        coordinates, each (..., f, q, 3).
+        """
         nodal = x[..., self.faces, :]
         nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
@@ -427,7 +462,8 @@ class SoftSurface:
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """Faces of a sheet, or those of a solid whose vertices are among the points of the mesh; None: there are none.
+    """Return the faces of a sheet, or the boundary faces of a solid, whose vertices are among ``points``; None if
+    there are none.
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
@@ -436,7 +472,7 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
     if mesh.is_sheet:
         chosen = mesh.element_nodes
     else:
-        chosen = _inward(mesh, _boundary(mesh, kind), corners)
+        chosen = _turned_inward(mesh, _boundary_faces(mesh, kind), corners)
     if points is not None:
         is_in = np.zeros(len(mesh.nodes), dtype=bool)
         is_in[mesh.number[points]] = True
@@ -445,11 +481,13 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
         return None
     nodes, faces = np.unique(chosen, return_inverse=True)
     degree = max(3 * mesh.order - 2, 1) if kind is CellKind.TRIANGLE else 3 * mesh.order
-    return SoftSurface(nodes, faces.reshape(chosen.shape), _shapes(kind, mesh.order, degree))
+    return SoftSurface(nodes, faces.reshape(chosen.shape), _weighted_shapes(kind, mesh.order, degree))
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Nodes on the surface of a solid, of all of a sheet in space, or on the outline of a sheet in the plane."""
+    """Return the indices of the surface nodes of a solid, of all nodes of a sheet in space, or of its outline in
+    the plane.
+    """
     if mesh.is_sheet:
         return np.unique(_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
     surface = soft_surface(mesh, None)
@@ -458,8 +496,8 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """Integral int N_i N_j dA over undeformed faces whose vertices are among the points, shape (N, N) [m2]; None:
-    no faces.
+    """Return the integrals int N_i N_j dA of shape functions over undeformed boundary faces with vertices among
+    ``points``, shape (N, N) [m2]. None if there are no such faces.
 
     Faces of a sheet are its edges times the thickness.
     """
@@ -474,7 +512,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
         if surface is None:
             return None
         faces = surface.nodes[surface.faces]
-        shapes = _shapes(SIDES[mesh.kind], mesh.order, 4 * mesh.order)
+        shapes = _weighted_shapes(SIDES[mesh.kind], mesh.order, 4 * mesh.order)
         weights = shapes[..., 0].sum(axis=1)
         values = shapes[..., 0] / weights[:, None]
         a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], mesh.places[faces]) for k in (1, 2))
@@ -486,8 +524,8 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Nodes along the edges that belong to one element of a sheet and whose vertices are among the points, shape
-    (edges, k).
+    """Return the nodes along the boundary edges of a sheet whose vertices are among ``points``, shape (edges,
+    k).
     """
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
@@ -503,7 +541,10 @@ def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
     return np.asarray(edges[np.isin(edges[:, [0, -1]], mesh.number[points]).all(axis=1)])
 
 
-def _shapes(kind: CellKind, order: int, degree: int) -> Array:
+def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
+    """Return weight times shape function, and both derivatives of it, at the quadrature points of a reference face,
+    shape (q, m, 3).
+    """
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
@@ -512,8 +553,8 @@ def _shapes(kind: CellKind, order: int, degree: int) -> Array:
     return np.concatenate([(weights[:, None] * values)[..., None], slopes], axis=2)
 
 
-def _boundary(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Element and nodes of the faces that belong to one element, shape (faces, 1 + m)."""
+def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
+    """Return for each face on the boundary of a solid its element, then its m nodes, shape (faces, 1 + m)."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
@@ -529,20 +570,20 @@ def _boundary(mesh: SoftMesh, kind: CellKind) -> IntArray:
     return np.column_stack([cells, faces[boundary]])
 
 
-def _inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
-    """Nodes of the faces (after the column of elements) in the order that orients them inwards, shape (faces,
-    m).
+def _turned_inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
+    """Return the m nodes of boundary faces, given with their element (faces, 1 + m), in the order that orients them
+    inwards, shape (faces, m).
     """
     places, nodes = mesh.places, faces[:, 1:]
     middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
     outward = np.einsum("fi,fi->f", np.cross(b - a, c - a), a - middle) > 0
-    mirrored = _mirrored(SIDES[mesh.kind], mesh.order)
+    mirrored = _mirrored_order(SIDES[mesh.kind], mesh.order)
     return np.where(outward[:, None], nodes[:, mirrored], nodes)
 
 
-def _mirrored(kind: CellKind, order: int) -> IntArray:
-    """Indices of the nodes of a face with its two reference directions exchanged, shape (m,)."""
+def _mirrored_order(kind: CellKind, order: int) -> IntArray:
+    """Return the indices of the nodes of a face after its two reference directions are exchanged, shape (m,)."""
     places = np.asarray(standard_element(kind, order).doflocs).astype(float)
     distances = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

@@ -23,7 +23,8 @@ RIGID = 1e-13
 
 
 class StressContinuity(StrEnum):
-    """Continuity of the stress functions between elements.
+    """Choice of the stress functions of a port-Hamiltonian model: discontinuous between elements, or continuous of
+    Hermite type.
 
     DISCONTINUOUS: elementwise; their elimination gives the displacement stiffness exactly. HERMITE: moments cubic
     and continuous with slope, normal force and torque linear and continuous, the spaces of section 6 of Brugnoli et
@@ -36,7 +37,7 @@ class StressContinuity(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class StressSpace:
-    """Space of s stress coordinates of a body with n elastic coordinates eta.
+    """Space of s stress coordinates of a body with n elastic coordinates eta, with compliance and projected strain.
 
     Attributes:
         compliance: M_sigma, shape (s, s), symmetric, positive definite.
@@ -54,29 +55,36 @@ class StressSpace:
 
     @property
     def size(self) -> int:
-        """Number of stress unknowns."""
+        """Number of stress coordinates of the space."""
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:
-        """Projected strain int phi_s eps(eta), shape (s,)."""
+        """Return the strain for elastic coordinates eta (n,), projected on the stress functions: int phi_s
+        eps(eta), shape (s,).
+        """
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:
-        """Derivative B(eta) of the projected strain, shape (..., s, n)."""
+        """Return the derivative of the projected strain with respect to elastic coordinates eta (..., n), shape
+        (..., s, n).
+        """
         return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
-        """Stress coordinates Sigma in equilibrium with eta, shape (s,)."""
+        """Return the stress coordinates that belong to the strain at elastic coordinates eta (n,), shape (s,)."""
         return np.asarray(np.linalg.solve(self.compliance, self.projected_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:
-        """Matrix B^T M_sigma^-1 B, from rates of eta to the rate of B^T Sigma, shape (..., n, n)."""
+        """Return B^T M^-1 B for the strain-rate matrix B(eta) and the compliance M, which maps rates of eta to
+        rates of the elastic force. The result has shape (..., n, n).
+        """
         rate = self.strain_rate_matrix(eta)
         return np.asarray(rate.mT @ np.linalg.solve(self.compliance, rate))
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Stress space of any strain energy: one stress for each scalar strain and each stiff direction of K.
+    """Return a stress space for any strain energy: one stress for each scalar strain and for each stiff direction
+    of its stiffness matrix.
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

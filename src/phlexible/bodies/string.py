@@ -50,7 +50,8 @@ MASS = {  # of an element, over its length
 
 @dataclass(frozen=True)
 class StringMesh:
-    """A mesh of equal elements along the undeformed arc length s.
+    """Mesh of equal elements of a string along its undeformed arc length s, with linear or quadratic shape
+    functions.
 
     Attributes:
         length: undeformed [m].
@@ -64,7 +65,7 @@ class StringMesh:
 
     @property
     def nodes(self) -> Array:
-        """Arc lengths s of the nodes, shape (N,) [m]."""
+        """Undeformed arc lengths s of the N nodes, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.order * self.elements + 1)
 
     @property
@@ -73,16 +74,20 @@ class StringMesh:
         return self.length / self.elements
 
     def element_nodes(self) -> IntArray:
-        """Nodes of each element, shape (elements, order + 1)."""
+        """Return the indices of the nodes of each element, shape (elements, order + 1)."""
         return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
 
     def mass(self, line_density: float) -> "sparse.csr_array":
-        """Mass matrix int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
+        """Return the mass matrix of the N nodes, the integral of line density times Phi_i Phi_j over s for shape
+        functions Phi (25a). The result has shape (N, N) [kg].
+        """
         nodes, size = self.element_nodes(), len(self.nodes)
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """Strains C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
+        """Return the strains C = |dr/ds|^2 of the string at the Gauss points of its elements, as functions of the
+        node positions (3).
+        """
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
@@ -97,8 +102,8 @@ class StringMesh:
         )
 
     def slopes(self, points: Array) -> Array:
-        """Derivatives dPhi/ds of an element's shape functions at points in (0, 1), shape (points, order + 1)
-        [1/m].
+        """Return derivatives d/ds of an element's shape functions at relative positions in (0, 1), shape (points,
+        order + 1) [1/m].
         """
         functions = lagrange_slopes if self.order == 1 else quadratic_slopes
         slopes = np.array(functions(points, self.element_length))
@@ -106,7 +111,9 @@ class StringMesh:
         return slopes
 
     def shape_functions(self, s: float) -> tuple[IntArray, Array]:
-        """Nodes of the element around s and their Phi(s), each of shape (order + 1,)."""
+        """Return the nodes of the element that contains arc length s [m], and their shape functions there, each of
+        shape (order + 1,).
+        """
         element = min(int(s / self.element_length), self.elements - 1)
         functions = lagrange_values if self.order == 1 else quadratic_values
         return self.element_nodes()[element], functions(np.asarray(s / self.element_length - element))
@@ -119,13 +126,14 @@ CLOSE = 1e-9  # of the length
 
 @dataclass(frozen=True, eq=False)
 class StringPoints(MaterialPoints):
-    """Points of a string in d dimensions, whose coordinates are the positions of the nodes."""
+    """Material points of a string in d dimensions, whose coordinates are the positions of its nodes."""
 
     mesh: StringMesh
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point at a location, at a node if that is closer than 1e-9 of the length.
+        """Return the material point at a location on the string; it is a node if that is closer than 1e-9 of the
+        length.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -133,26 +141,29 @@ class StringPoints(MaterialPoints):
         length = self.mesh.length
         match location:
             case Start():
-                return self._at(0.0)
+                return self._point_at(0.0)
             case End():
-                return self._at(length)
+                return self._point_at(length)
             case Along(s) if -CLOSE * length <= s <= (1 + CLOSE) * length:
-                return self._at(min(max(s, 0.0), length))
+                return self._point_at(min(max(s, 0.0), length))
             case Along(s):
                 raise AttachmentError(f"at(s) must lie in 0 .. {length:g} m (undeformed), got {s:g}")
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Polyline of at least ``count`` points, of all nodes if there are few."""
+        """Return a polyline through nodes of the string for pictures, not through each if there are more than ``8 *
+        count``. Positions are zero, and shape functions times the coordinates give the points.
+        """
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
         elif self.mesh.order == 2:
             nodes = np.linspace(0.0, self.mesh.length, 2 * len(nodes) - 1)
-        points = [self._at(float(s)) for s in nodes]
+        points = [self._point_at(float(s)) for s in nodes]
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
-    def _at(self, s: float) -> MaterialPoint:
+    def _point_at(self, s: float) -> MaterialPoint:
+        """Return the material point at undeformed arc length s [m], or the node there."""
         node_positions = self.mesh.nodes
         nearest = int(np.abs(node_positions - s).argmin())
         is_node = abs(node_positions[nearest] - s) <= CLOSE * self.mesh.length
@@ -177,7 +188,7 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Positions of the nodes in equilibrium between two fixed ends, shape (N, 3) [m].
+    """Return the node positions of a string that hangs at rest between two fixed ends, shape (N, 3) [m].
 
     Args:
         body: of the string in dimension 3.
@@ -189,7 +200,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
     """
     if np.linalg.norm(end - start) == 0 and not gravity.any():
         raise EquilibriumError("a string between coinciding points has no shape without gravity")
-    q = _guess(mesh, start, end, gravity).ravel()
+    q = _initial_guess(mesh, start, end, gravity).ravel()
     load = np.outer(body.nodal_mass.sum(axis=1), gravity).ravel()
     free = slice(3, len(q) - 3)
     mass = mass_matrix(body)[free, free]
@@ -233,13 +244,15 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
 
 
 def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
-    """Scale EA / (m l): stiffness of an element over the mass of the string [1/s^2]."""
+    """Return the scale EA / (m l) of stiffness over mass [1/s^2], with the stiffness of an element and the mass of
+    the string.
+    """
     return body.strains[0].law.modulus / (body.mass * mesh.element_length)
 
 
-def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Positions of the nodes on the inextensible catenary, or on a straight line if the string is too short, shape
-    (N, 3) [m].
+def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
+    """Return node positions on the inextensible catenary between two ends, or on a straight line if the string is
+    too short, shape (N, 3) [m].
     """
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
@@ -252,7 +265,7 @@ def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     rise = float(difference @ up)
     level = difference - rise * up
     reach = float(np.linalg.norm(level))
-    along = level / reach if reach > 0 else np.cross(up, _other_axis(up))
+    along = level / reach if reach > 0 else np.cross(up, _perpendicular(up))
     width = max(reach, LEAST_WIDTH * mesh.length)
     ratio = np.sqrt(mesh.length**2 - rise**2) / width  # sinh(x) / x with x = width / (2 a)
     x = brentq(lambda x: np.log(np.sinh(x) / x) - np.log(ratio), 1e-8, 700.0)
@@ -268,7 +281,8 @@ def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     return np.asarray(points)
 
 
-def _other_axis(direction: Array) -> Array:
+def _perpendicular(direction: Array) -> Array:
+    """Return a unit vector perpendicular to ``direction``, shape (3,)."""
     axis = np.eye(3)[int(np.abs(direction).argmin())]
     cross = np.cross(direction, axis)
     return np.asarray(np.cross(cross / np.linalg.norm(cross), direction))
@@ -280,7 +294,8 @@ ELEMENT_MEMORY = 15e3
 
 @dataclass(frozen=True)
 class String(NodalBody):
-    """A string, cable or rubber band in absolute coordinates, along its undeformed arc length s.
+    """A string, cable or rubber band without bending stiffness, described by the world positions of nodes along its
+    undeformed arc length s.
 
     It starts where ``model.add(string, shape=...)`` puts it. ``start``, ``end`` and ``at(s)`` are its
     points; joints and loads act on nodes. It has no orientation, as a point mass.
@@ -338,7 +353,7 @@ class String(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Mass of the string [kg]."""
+        """Total mass of the string [kg]."""
         return self.line_density * self.length
 
     @property
@@ -347,32 +362,36 @@ class String(NodalBody):
         return StringMesh(self.length, self.elements, self.order)
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Arc lengths s of the nodes [m]."""
+        """Return the undeformed arc lengths s of the nodes [m], at which contact forces act on the string."""
         return tuple(self.mesh.nodes.tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Number of elements, and the memory of a run [bytes]."""
+        """Return the number of elements and the estimated memory of a run [bytes]."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Nodes, mass and strains of the string in the plane (dimension 2) or in space (3)."""
+        """Return nodal mass, strains and material points of the string as arrays. ``dimension`` is 1 for models on
+        a line, 2 in the plane, 3 in space.
+        """
         line_plane_or_space(dimension)
         return self._absolute(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Line along the nodes, for pictures."""
+        """Return the line along the nodes for pictures, as thick as the diameter if the user gave one."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Positions and velocities of the nodes at t = 0; see ``Mechanism.add``."""
+        """Return positions and velocities of the nodes at t = 0 in the world, from the user's shape, velocity,
+        position and rotation.
+        """
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
-        """Positions of the nodes of the string at rest between two points, for ``model.add(string, shape=...)``,
-        shape (N, 3) [m].
+        """Return the node positions of the string at rest between two fixed points, for ``model.add(string,
+        shape=...)``, shape (N, 3) [m].
 
         Args:
             start, end: positions of the fixed ends, shape (3,) [m].
@@ -398,7 +417,7 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Port-Hamiltonian model of this string alone, in the form of the paper, see ``StringForm``.
+        """Return the port-Hamiltonian model of this string alone, in the form of the paper, see ``StringForm``.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -417,6 +436,9 @@ class String(NodalBody):
         return form
 
     def _absolute(self, dimension: int) -> AbsoluteBody:
+        """Return nodal mass, strains and material points of the string as arrays in the given dimension, without a
+        check of it.
+        """
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law
         return AbsoluteBody(
             dimension=dimension,

@@ -21,7 +21,9 @@ from phlexible.errors import ParameterError
 
 
 class StringLaw(ABC):
-    """A stored energy W(C) per unit of undeformed length [J/m = N]; C = ``|dr/ds|^2`` (3), C = 1 undeformed."""
+    """Base class of the elastic laws of strings: a stored energy W(C) per undeformed length [J/m = N] of the strain
+    C = ``|dr/ds|^2`` (3). C is 1 undeformed.
+    """
 
     def __post_init__(self) -> None:
         convert_fields(self)
@@ -29,42 +31,44 @@ class StringLaw(ABC):
     @property
     @abstractmethod
     def modulus(self) -> float:
-        """Axial stiffness EA of the undeformed string, 4 W''(1) [N]."""
+        """Axial stiffness of the undeformed string, EA = 4 W''(1) [N]."""
 
     @abstractmethod
     def energy(self, C: ArrayLike) -> Array:
-        """Stored energy W(C) per undeformed length [N], of the shape of C."""
+        """Return the stored energy W per undeformed length at strains C = ``|dr/ds|^2``, of the shape of C [N]."""
 
     @abstractmethod
     def derivative(self, C: ArrayLike) -> Array:
-        """First derivative dW/dC [N], of the shape of C."""
+        """Return the first derivative dW/dC of the stored energy at strains C, of the shape of C [N]."""
 
     @abstractmethod
     def curvature(self, C: ArrayLike) -> Array:
-        """Second derivative d2W/dC2 [N], of the shape of C."""
+        """Return the second derivative d2W/dC2 of the stored energy at strains C, of the shape of C [N]."""
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Difference quotient (W(C1) - W(C0)) / (C1 - C0) (36), without cancellation where C1 is close to C0
-        [N].
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy (36) [N], without
+        cancellation where C1 is close to C0.
         """
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Factor EA / 4 of the Kelvin-Voigt time in the viscous part of dW/dC [N]."""
+        """Return the factor by which Kelvin-Voigt time times dC/dt adds to dW/dC, EA / 4, of the shape of C [N]."""
         return np.full(np.shape(C), self.modulus / 4)
 
     def stress(self, C: ArrayLike) -> Array:
-        """Stress S = 2 dW/dC (4) [N]."""
+        """Return the stress S = 2 dW/dC at strains C = ``|dr/ds|^2`` (4), of the shape of C [N]."""
         return 2 * self.derivative(C)
 
     def tension(self, C: ArrayLike) -> Array:
-        """Tension N = S sqrt(C) (2, 10) [N]; negative where a slack string is compressed."""
+        """Return the tension N = S sqrt(C) at strains C (2, 10), of the shape of C [N]; negative where the string
+        is shorter than undeformed.
+        """
         return np.asarray(self.stress(C) * np.sqrt(C))
 
 
 @dataclass(frozen=True)
 class StiffLaw(StringLaw):
-    """A stored energy with a single stiffness, EA [N]."""
+    """Base class of stored energies of strings with a single parameter, the axial stiffness EA [N]."""
 
     axial_stiffness: Positive
 
@@ -75,7 +79,8 @@ class StiffLaw(StringLaw):
 
 @dataclass(frozen=True)
 class LogarithmicLaw(StiffLaw):
-    """A law W = EA/4 (C - ln C - 1) (7), whose energy is infinite where a string shrinks to a point.
+    """Elastic law of strings with the stored energy W = EA/4 (C - ln C - 1) (7). It is infinite where a string
+    shrinks to a point.
 
     Attributes:
         axial_stiffness: EA [N].
@@ -95,7 +100,7 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * (strain - np.log1p(strain)))
 
     def derivative(self, C: ArrayLike) -> Array:
-        """First derivative dW/dC, half of S in (8) [N]."""
+        """Return the first derivative dW/dC at strains C, half of the stress S in (8), of the shape of C [N]."""
         C = np.asarray(C)
         return np.asarray(self.axial_stiffness / 4 * (C - 1) / C)
 
@@ -103,7 +108,9 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 / np.square(C, dtype=np.float64))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Difference quotient EA/4 (1 - log1p(d) / d / C0) with d = (C1 - C0) / C0 [N]."""
+        """Return the difference quotient of W between strains C0 and C1 [N]: EA/4 (1 - log1p(d) / d / C0) with d =
+        (C1 - C0) / C0.
+        """
         C0 = np.asarray(C0, dtype=np.float64)
         d = np.asarray((C1 - C0) / C0)
         slope = np.divide(np.log1p(d), d, out=np.ones_like(d), where=d != 0)
@@ -112,7 +119,8 @@ class LogarithmicLaw(StiffLaw):
 
 @dataclass(frozen=True)
 class LinearLaw(StiffLaw):
-    """A law W = EA/2 (sqrt(C) - 1)^2 (11), whose tension is EA times the elongation.
+    """Elastic law of strings with the stored energy W = EA/2 (sqrt(C) - 1)^2 (11), whose tension is EA times the
+    elongation.
 
     Attributes:
         axial_stiffness: EA [N].
@@ -137,13 +145,15 @@ class LinearLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * np.asarray(C, dtype=np.float64) ** -1.5)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Difference quotient EA/2 (1 - 2 / (sqrt(C0) + sqrt(C1))) [N]."""
+        """Return the difference quotient of W between strains C0 and C1 [N]: EA/2 (1 - 2 / (sqrt(C0) +
+        sqrt(C1))).
+        """
         return np.asarray(self.axial_stiffness / 2 * (1 - 2 / (np.sqrt(C0) + np.sqrt(C1))))
 
 
 @dataclass(frozen=True)
 class StVenantKirchhoffLaw(StiffLaw):
-    """A law W = EA/8 (C - 1)^2 (12), whose stress is EA/2 (C - 1) (13).
+    """Elastic law of strings with the stored energy W = EA/8 (C - 1)^2 (12), whose stress is EA/2 (C - 1) (13).
 
     Attributes:
         axial_stiffness: EA [N].
@@ -162,14 +172,14 @@ class StVenantKirchhoffLaw(StiffLaw):
         return np.full(np.shape(C), self.axial_stiffness / 4)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Difference quotient EA/4 ((C0 + C1) / 2 - 1) [N]."""
+        """Return the difference quotient of W between strains C0 and C1 [N]: EA/4 ((C0 + C1) / 2 - 1)."""
         mean = (np.asarray(C0) + np.asarray(C1)) / 2
         return np.asarray(self.axial_stiffness / 4 * (mean - 1))
 
 
 @dataclass(frozen=True)
 class TensionOnly(StringLaw):
-    """A law W(max(C, 1)) of a rope that goes slack, from another law W (``String(tension_only=True)``).
+    """Elastic law W(max(C, 1)) of a rope that goes slack, made from another law W (``String(tension_only=True)``).
 
     Attributes:
         law: stored energy where C > 1.
@@ -200,11 +210,15 @@ class TensionOnly(StringLaw):
         return np.where(np.asarray(C) > 1, self.law.curvature(np.maximum(C, 1.0)), 0.0)
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Factor EA / 4 of the Kelvin-Voigt time where C > 1, zero elsewhere [N]."""
+        """Return the factor of the Kelvin-Voigt time [N], of the shape of C: EA / 4 where the rope is taut (C > 1),
+        zero elsewhere.
+        """
         return np.asarray(self.modulus / 4 * exceeds(np.asarray(C), 1.0))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Difference quotient of the law times that of max(C, 1) [N]."""
+        """Return the difference quotient of W(max(C, 1)) between strains C0 and C1 [N]: that of W times that of
+        max(C, 1).
+        """
         C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
         low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
         share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)
@@ -223,7 +237,8 @@ NEAR = 0.1  # relative changes of C below which the mean of dW replaces the quot
 
 @dataclass(frozen=True)
 class Law(Portable, StringLaw):
-    """A stored energy W(C) with its derivative, C = ``|dr/ds|^2``; smooth but for a finite number of kinks.
+    """Elastic law of strings by a user's stored energy W(C) and its derivative, with C = ``|dr/ds|^2``; smooth but
+    for a finite number of kinks.
 
     Both are compiled with the time step where Numba can compile them, and called as Python functions
     where it cannot (correct, some hundred times slower).
@@ -255,7 +270,7 @@ class Law(Portable, StringLaw):
 
     @property
     def modulus(self) -> float:
-        """Axial stiffness at rest, 4 W''(1) [N]."""
+        """Axial stiffness of the undeformed string, 4 W''(1) [N]."""
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
@@ -265,13 +280,14 @@ class Law(Portable, StringLaw):
         return evaluated(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
-        """Second derivative by central differences of dW [N], of the shape of C."""
+        """Return the second derivative of W at strains C by central differences of dW, of the shape of C [N]."""
         C = np.asarray(C, dtype=np.float64)
         change = 1e-5 * C
         return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Mean of dW (8 Gauss points) if C1 is close to C0, else the difference quotient [N].
+        """Return the difference quotient of W between strains C0 and C1 [N]; if they are close, the mean of dW
+        between them (8 Gauss points).
 
         Where the two differ by more than the round-off of the quotient, dW has a kink in between and
         the quotient is right.
@@ -281,6 +297,9 @@ class Law(Portable, StringLaw):
         return np.array(values).reshape(pairs.shape)
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
+        """Return the difference quotient of W between two single strains C0 and C1 [N], or the mean of dW if it is
+        more accurate.
+        """
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))
@@ -293,17 +312,17 @@ class Law(Portable, StringLaw):
         return mean if abs(mean - quotient) <= round_off else quotient
 
     def _energy_at(self, C: float) -> float:
-        """Energy W(C) [N], where errors of the user's function name the value of C."""
+        """Return the user's energy W(C) [N]; errors of the user's function name the value of C."""
         value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
         return value
 
     def _slope_at(self, C: float) -> float:
-        """Derivative dW/dC [N], where errors of the user's function name the value of C."""
+        """Return the user's derivative dW/dC [N]; errors of the user's function name the value of C."""
         value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
         return value
 
 
 def evaluated(function: Function, C: ArrayLike) -> Array:
-    """Values of a scalar function of the user at each entry of C, of the shape of C."""
+    """Return the values of a user's function of one number at each entry of C, of the shape of C."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

@@ -11,7 +11,9 @@ from phlexible.algebra.arrays import Array
 
 @cache
 def gauss(count: int) -> tuple[Array, Array]:
-    """Gauss points (count,) in (0, 1) and weights (count,) with sum 1; exact for degree 2 count - 1."""
+    """Return Gauss points (count,) in (0, 1) and weights (count,) with sum 1, which integrate polynomials of degree
+    2 count - 1 exactly.
+    """
     points, weights = np.polynomial.legendre.leggauss(count)
     both = (1 + points) / 2, weights / 2
     for array in both:
@@ -23,22 +25,30 @@ def gauss(count: int) -> tuple[Array, Array]:
 
 
 def lagrange_values(s: Array) -> Array:
-    """Linear Lagrange functions at local coordinates s (k,), shape (k, 2)."""
+    """Return the linear Lagrange functions of both ends of a line element at relative positions s (k,) from 0 to 1,
+    shape (k, 2).
+    """
     return np.stack([1 - s, s], axis=-1)
 
 
 def lagrange_slopes(s: Array, length: float) -> Array:
-    """Derivatives d/dx of the linear Lagrange functions on an element of a length [m], shape (k, 2) [1/m]."""
+    """Return the derivatives d/dx of the linear Lagrange functions on an element of the given length [m], shape (k,
+    2) [1/m].
+    """
     return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
 
 
 def quadratic_values(s: Array) -> Array:
-    """Quadratic Lagrange functions of start, middle and end at local coordinates s (k,), shape (k, 3)."""
+    """Return the quadratic Lagrange functions of start, middle and end of a line element at relative positions s
+    (k,), shape (k, 3).
+    """
     return np.stack([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)], axis=-1)
 
 
 def quadratic_slopes(s: Array, length: float) -> Array:
-    """Derivatives d/dx of the quadratic Lagrange functions on an element of a length [m], shape (k, 3) [1/m]."""
+    """Return the derivatives d/dx of the quadratic Lagrange functions at relative positions s (k,) of an element of
+    the given length [m]. The result has shape (k, 3) [1/m].
+    """
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
@@ -48,7 +58,9 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """Cubic Hermite functions at local coordinates s (k,) of an element of a length [m], shape (k, 4)."""
+    """Return the cubic Hermite functions at relative positions s (k,) of a line element of the given length [m],
+    shape (k, 4): of value and slope at its start, then at its end.
+    """
     return np.stack(
         [
             (1 - s) ** 2 * (1 + 2 * s),
@@ -61,7 +73,9 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """First derivatives d/dx of the Hermite functions at s (k,), shape (k, 4)."""
+    """Return the first derivatives d/dx of the four cubic Hermite functions at relative positions s (k,) of an
+    element of the given length [m]. The result has shape (k, 4).
+    """
     return np.stack(
         [
             6 * s * (s - 1) / length,
@@ -74,7 +88,9 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
-    """Second derivatives d2/dx2 of the Hermite functions at s (k,), shape (k, 4)."""
+    """Return the second derivatives d2/dx2 of the four cubic Hermite functions at relative positions s (k,) of an
+    element of the given length [m]. The result has shape (k, 4).
+    """
     return np.stack(
         [
             (12 * s - 6) / length**2,

@@ -15,7 +15,10 @@ from phlexible.errors import ParameterError
 EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e9, 20.0)]"
 
 
-def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
+def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
+    """Convert a user's pair (stiffness, time) or list of such pairs to a tuple; raise an error unless all numbers
+    are positive.
+    """
     values = numbers(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
@@ -28,7 +31,8 @@ def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True)
 class Maxwell:
-    """Branches of a spring and a dashpot in series, parallel to an elastic law, for creep and relaxation.
+    """Branches of a spring and a dashpot in series, parallel to an elastic law, for creep and relaxation
+    (generalized Maxwell model).
 
     The force along a strain theta is that of the elastic law and ``sum k e`` of the branches, whose springs have
     strains e with ``de/dt = dtheta/dt - e / tau``; they store ``k e^2 / 2`` each, and the dashpots lose
@@ -51,23 +55,24 @@ class Maxwell:
         [4000000.  367879.]
     """
 
-    branches: Annotated[ArrayLike, _branches]
+    branches: Annotated[ArrayLike, _convert_branches]
 
     def __post_init__(self) -> None:
         convert_fields(self)
 
     @property
     def pairs(self) -> tuple[tuple[float, float], ...]:
-        """Stiffness and relaxation time of each branch."""
-        return self.branches  # type: ignore[return-value]  # what ``_branches`` has made of it
+        """Stiffness and relaxation time [s] of each branch of spring and dashpot."""
+        return self.branches  # type: ignore[return-value]  # what ``_convert_branches`` has made of it
 
     @property
     def stiffness(self) -> float:
-        """Total stiffness of all branches in a change so fast that no dashpot moves."""
+        """Sum of the stiffnesses of all branches, which acts in a change so fast that no dashpot moves."""
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """Remaining stiffness of the branches a time [s] after a jump of the strain, ``sum k exp(-t / tau)``.
+        """Return the remaining stiffness of the branches a time t [s] after a jump of the strain, ``sum k exp(-t /
+        tau)``.
 
         The relaxation modulus is the sum of this and the elastic stiffness.
 
@@ -78,7 +83,7 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """Complex stiffness ``sum k i w tau / (1 + i w tau)`` at frequencies w [rad/s].
+        """Return the complex stiffness of the branches at frequencies w [rad/s], ``sum k i w tau / (1 + i w tau)``.
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.
@@ -90,7 +95,7 @@ class Maxwell:
         return np.asarray(sum(k * 1j * w * tau / (1 + 1j * w * tau) for k, tau in self.pairs))
 
     def scaled(self, factor: float) -> "Maxwell":
-        """Branches with all stiffnesses times a factor.
+        """Return these branches with all stiffnesses multiplied by a factor.
 
         Raises:
             ParameterError: a factor that is not finite and positive.
@@ -100,7 +105,7 @@ class Maxwell:
 
 
 def maxwell_or_none(name: str, value: object) -> Maxwell | None:
-    """Branches, or None, as given by the user.
+    """Check that a user's option is ``Maxwell`` branches or None, and return it.
 
     Raises:
         ParameterError: another type.

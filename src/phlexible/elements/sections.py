@@ -25,7 +25,9 @@ CENTROID: Place = (0.0, 0.0)
 
 
 class _OneMaterial:
-    """A cross-section of one material, with the properties that follow from its area and second moments."""
+    """Base class of cross-sections of one material, with the properties that follow from area and second
+    moments.
+    """
 
     area: Any
     second_moment_y: Any
@@ -33,18 +35,18 @@ class _OneMaterial:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Radii of gyration across y and across z [m]."""
+        """Radii of gyration of the cross-section across local y and across local z [m]."""
         return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
     def polar_moment(self) -> float:
-        """Polar moment int (y^2 + z^2) dA [m4]."""
+        """Polar second moment of the cross-section, int (y^2 + z^2) dA [m4]."""
         return float(self.second_moment_y + self.second_moment_z)
 
 
 @dataclass(frozen=True, init=False)
 class Section(_OneMaterial):
-    """A cross-section defined by its area and moments.
+    """A cross-section of a beam or rod, defined by its area and second moments.
 
     Attributes:
         area: [m2].
@@ -107,7 +109,8 @@ class Section(_OneMaterial):
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Shear areas A_s along y and along z [m2].
+        """Return the shear areas along local y and along local z that the user gave [m2]; Poisson's ratio is not
+        used.
 
         Raises:
             ParameterError: the section has none.
@@ -122,7 +125,7 @@ class Section(_OneMaterial):
 
 @dataclass(frozen=True)
 class CircularSection(_OneMaterial):
-    """A full circle of a diameter [m].
+    """A full circular cross-section of a beam or rod, defined by its diameter [m].
 
     Attributes:
         diameter: [m].
@@ -145,35 +148,35 @@ class CircularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Shear areas A_s along y and along z [m2]."""
+        """Return the shear areas along local y and along local z [m2], the shear coefficient times the area."""
         k = 6 * (1 + poissons_ratio) / (7 + 6 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
 
     @property
     def area(self) -> float:
-        """Area of the section [m2]."""
+        """Area of the cross-section [m2]."""
         return pi * self.diameter**2 / 4
 
     @property
     def second_moment_y(self) -> float:
-        """Second moment int z^2 dA [m4]."""
+        """Second moment int z^2 dA of the cross-section [m4]."""
         return pi * self.diameter**4 / 64
 
     @property
     def second_moment_z(self) -> float:
-        """Second moment int y^2 dA [m4]."""
+        """Second moment int y^2 dA of the cross-section [m4]."""
         return self.second_moment_y
 
     @property
     def torsion_constant(self) -> float:
-        """Saint-Venant's torsion constant, of a circle the polar moment [m4]."""
+        """Saint-Venant's torsion constant of the cross-section, of a circle the polar moment [m4]."""
         return self.polar_moment
 
 
 @dataclass(frozen=True)
 class RectangularSection(_OneMaterial):
-    """A full rectangle with sides along y and z.
+    """A full rectangular cross-section of a beam or rod, with sides along local y and z.
 
     Attributes:
         width: along y [m].
@@ -197,29 +200,29 @@ class RectangularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Shear areas A_s along y and along z [m2]."""
+        """Return the shear areas along local y and along local z [m2], the shear coefficient times the area."""
         k = 10 * (1 + poissons_ratio) / (12 + 11 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
 
     @property
     def area(self) -> float:
-        """Area of the section [m2]."""
+        """Area of the cross-section [m2]."""
         return self.width * self.height
 
     @property
     def second_moment_y(self) -> float:
-        """Second moment int z^2 dA, for bending in the xz plane [m4]."""
+        """Second moment int z^2 dA of the cross-section, for bending in the xz plane [m4]."""
         return self.width * self.height**3 / 12
 
     @property
     def second_moment_z(self) -> float:
-        """Second moment int y^2 dA, for bending in the xy plane [m4]."""
+        """Second moment int y^2 dA of the cross-section, for bending in the xy plane [m4]."""
         return self.height * self.width**3 / 12
 
     @property
     def torsion_constant(self) -> float:
-        """Saint-Venant's constant of a rectangle a >= b [m4], to round-off.
+        """Saint-Venant's torsion constant of the rectangle [m4], computed to round-off.
 
         J = a b^3 (1/3 - 64/pi^5 b/a sum over odd n of tanh(n pi a / 2b) / n^5). The sum is split
         into sum 1/n^5 = 31/32 zeta(5) and sum (1 - tanh)/n^5, which converges after a few terms.
@@ -236,7 +239,9 @@ CrossSection = Section | CircularSection | RectangularSection
 
 
 def thickness(section: CrossSection) -> float:
-    """Smallest width of a section [m]; of a ``Section`` that of a rectangle with the same radii of gyration."""
+    """Return the smallest width of a cross-section [m]; of a ``Section`` that of a rectangle with the same radii of
+    gyration.
+    """
     match section:
         case CircularSection(diameter=diameter):
             return diameter
@@ -246,7 +251,7 @@ def thickness(section: CrossSection) -> float:
 
 
 def yz_position(name: str, value: ArrayLike) -> Place:
-    """Position in a section, two numbers (y, z) [m]."""
+    """Convert a user's position in a cross-section to two finite numbers (y, z) [m]."""
     position = numbers(name, value, "two numbers (y, z) [m]")
     if position.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
@@ -261,7 +266,10 @@ PRINTED = 1e-4
 ROUND_OFF = 1e-9
 
 
-def _symmetric(name: str, value: ArrayLike) -> Matrix:
+def _checked_symmetric(name: str, value: ArrayLike) -> Matrix:
+    """Convert a user's 6 x 6 matrix to an exactly symmetric one as tuples. Raise an error if it is not symmetric up
+    to five printed digits.
+    """
     matrix = numbers(name, value, "a 6 x 6 array of numbers")
     if matrix.shape != (6, 6):
         raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
@@ -280,8 +288,8 @@ def _symmetric(name: str, value: ArrayLike) -> Matrix:
 
 @dataclass(frozen=True)
 class GeneralSection:
-    """A section by its 6 x 6 matrices of stiffness and mass, with any couplings of stretch, shear, twist and
-    bending.
+    """A cross-section defined by its 6 x 6 matrices of stiffness and mass, with any couplings of stretch, shear,
+    twist and bending.
 
     Components are along and about the local axes (x along the beam, y, z), about the point of the axis: forces
     (N, Q_y, Q_z) and moments (M_x, M_y, M_z) for the stiffness, which belong to the strains (u', v' - theta_z,
@@ -309,8 +317,8 @@ class GeneralSection:
         310.0
     """
 
-    stiffness: Annotated[ArrayLike | Matrix, _symmetric]
-    mass: Annotated[ArrayLike | Matrix, _symmetric]
+    stiffness: Annotated[ArrayLike | Matrix, _checked_symmetric]
+    mass: Annotated[ArrayLike | Matrix, _checked_symmetric]
     viscosity: RelaxationTime = 0.0
     relaxation: Relaxation = field(default=None, kw_only=True)
 
@@ -323,17 +331,17 @@ class GeneralSection:
 
     @property
     def stiffness_matrix(self) -> Array:
-        """Stiffness as an array (6, 6): forces [N] and moments [N m] over strains and curvatures."""
+        """Stiffness of the section as an array (6, 6): forces [N] and moments [N m] per strains and curvatures."""
         return np.array(self.stiffness)
 
     @property
     def mass_matrix(self) -> Array:
-        """Mass per length as an array (6, 6): kg/m, kg and kg m."""
+        """Mass matrix of the section per length as an array (6, 6) [kg/m, kg, kg m]."""
         return np.array(self.mass)
 
     @property
     def moments(self) -> Array:
-        """Integrals of rho (1, y, z) (1, y, z)^T over the section, shape (3, 3) [kg/m, kg, kg m]."""
+        """Integrals of density times (1, y, z) (1, y, z)^T over the section, shape (3, 3) [kg/m, kg, kg m]."""
         m = self.mass_matrix
         return np.array(
             [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
@@ -341,17 +349,22 @@ class GeneralSection:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Radii of gyration of the stiffness across y and across z [m]."""
+        """Radii of gyration of the section's stiffness, sqrt(bending / stretch stiffness), across local y and
+        across local z [m].
+        """
         stiffness = self.stiffness_matrix
         return sqrt(stiffness[5, 5] / stiffness[0, 0]), sqrt(stiffness[4, 4] / stiffness[0, 0])
 
     @property
     def thickness(self) -> float:
-        """Smallest width of a rectangle with the stretch stiffness and the smaller bending stiffness [m]."""
+        """Smallest width of a rectangle with the section's stretch stiffness and its smaller bending stiffness
+        [m].
+        """
         stiffness = self.stiffness_matrix
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
+        """Raise an error unless the mass matrix is that of a flat section and positive definite."""
         mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
@@ -367,7 +380,9 @@ class GeneralSection:
 
 
 def flat_mass(moments: Array) -> Array:
-    """Mass matrix (6, 6) of a flat section with these integrals of rho (1, y, z) (1, y, z)^T (3, 3)."""
+    """Return the mass matrix per length (6, 6) of a flat section. ``moments`` are its integrals of density times
+    (1, y, z) (1, y, z)^T (3, 3).
+    """
     m, my, mz = moments[0]
     yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
     result = np.diag([m, m, m, yy + zz, zz, yy])
@@ -393,7 +408,8 @@ INSIDE = 1e-9  # relative distance from the end of a piece: a sharp tip has no s
 
 @dataclass(frozen=True)
 class VaryingSection:
-    """Sections of one class at positions along the beam, with polynomials of x for their numbers in between.
+    """A cross-section that varies along a beam: sections of one class at positions x, between which their numbers
+    are polynomials of x.
 
     A table is linear between neighbours, so that two circles are a cone; two sections at one position are a step.
 
@@ -418,7 +434,7 @@ class VaryingSection:
     breaks: ArrayLike | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        places = _ascending("places", self.places)
+        places = _checked_ascending("places", self.places)
         given = self.sections
         if not isinstance(given, list | tuple) or not all(isinstance(each, UniformSection) for each in given):
             raise ParameterError(f"sections must be a list of sections, one for each place, got {given!r}")
@@ -430,7 +446,7 @@ class VaryingSection:
             )
         set_fields(self, places=tuple(places.tolist()), sections=tuple(given))
         if self.breaks is not None:
-            breaks = _ascending("breaks", self.breaks)
+            breaks = _checked_ascending("breaks", self.breaks)
             set_fields(self, breaks=tuple(breaks.tolist()))
             pieces = len(breaks) - 1
             between = places.reshape(pieces, -1) if len(places) % pieces == 0 else np.full((pieces, 1), inf)
@@ -442,28 +458,30 @@ class VaryingSection:
 
     @property
     def start(self) -> float:
-        """Position at which the table begins [m]."""
+        """Position x at which the table of sections begins [m]."""
         return float(self._breaks[0])
 
     @property
     def end(self) -> float:
-        """Position at which the table ends [m]."""
+        """Position x at which the table of sections ends [m]."""
         return float(self._breaks[-1])
 
     @property
     def thickness(self) -> float:
-        """Largest of the smallest widths of the sections [m]."""
+        """Smallest width of each section, and of these the largest [m]."""
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
-        """Sections at positions x (k,); at a step the one to its right."""
+        """Return the section at each of the positions x (k,) [m]; at a step the one to its right."""
         breaks = self._breaks
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
         piece = np.where(x >= breaks[-1], self._last, piece)
-        return [self._within(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
+        return [self._interpolated(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
-        """Sections of start <= x <= end, with x counted from start."""
+        """Return the varying section of the piece start <= x <= end of the beam [m], with x counted from
+        ``start``.
+        """
         breaks, places, sections, cuts = self._breaks, [], [], [0.0]
         shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._order)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
@@ -473,25 +491,27 @@ class VaryingSection:
             for share in shares:
                 x = begin + share * (stop - begin)
                 places.append(x - start)
-                sections.append(self._within(k, x))
+                sections.append(self._interpolated(k, x))
             cuts.append(stop - start)
         return VaryingSection(tuple(places), tuple(sections), None if self.breaks is None else tuple(cuts))
 
     @property
     def _breaks(self) -> Array:
+        """Ends of the pieces between which the numbers of the section are one polynomial, ascending [m]."""
         return np.array(self.places if self.breaks is None else self.breaks)
 
     @property
     def _last(self) -> int:
-        """Index of the last piece that has a length."""
+        """Index of the last piece between two breaks that has a length."""
         return int(np.flatnonzero(np.diff(self._breaks) > 0)[-1])
 
     @property
     def _order(self) -> int:
-        """Number of sections that determine a polynomial."""
+        """Number of sections that determine the polynomial of a piece."""
         return 2 if self.breaks is None else len(self.sections) // (len(self._breaks) - 1)
 
-    def _within(self, piece: int, x: float) -> UniformSection:
+    def _interpolated(self, piece: int, x: float) -> UniformSection:
+        """Return the section at position x [m], interpolated with the polynomial of a piece."""
         first = piece if self.breaks is None else piece * self._order
         own = slice(first, first + self._order)
         places, (left, right) = np.array(self.places)[own], self._breaks[piece : piece + 2]
@@ -500,11 +520,11 @@ class VaryingSection:
             float(np.prod([(inside - b) / (a - b) for j, b in enumerate(places) if j != i]))
             for i, a in enumerate(places)
         ]
-        return _mixed(self.sections[own], shares)
+        return _weighted_section(self.sections[own], shares)
 
 
 def sampled(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
-    """A function of x [m] as the table of its values at four Gauss points of each element.
+    """Return a user's function of x [m] as a varying section, sampled at four Gauss points of each element.
 
     Raises:
         ParameterError: no function of one number, or one that returns no section.
@@ -527,26 +547,27 @@ AnySection = UniformSection | VaryingSection
 
 
 def sections_at(section: AnySection, x: Array) -> list[UniformSection]:
-    """The sections at places x (k,)."""
+    """Return the cross-section at each of the positions x (k,) [m], for a uniform or varying section."""
     return section.at(x) if isinstance(section, VaryingSection) else [section] * len(x)
 
 
 def least_width(section: AnySection) -> float:
-    """The least width of a section [m]; of one that varies the greatest."""
+    """Return the smallest width of a cross-section [m]; of a varying section the largest of the smallest widths."""
     if isinstance(section, Section | CircularSection | RectangularSection):
         return thickness(section)
     return section.thickness
 
 
-def _mixed(sections: tuple[UniformSection, ...], shares: list[float]) -> UniformSection:
-    """The section whose numbers are a weighted sum of those of others."""
+def _weighted_section(sections: tuple[UniformSection, ...], shares: list[float]) -> UniformSection:
+    """Return the section whose numbers are a weighted sum of those of sections of one class."""
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
-    return kind(**{each.name: _sum([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
+    return kind(**{each.name: _mean([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
 
 
-def _sum(values: list[Any], shares: list[float]) -> Any:
+def _mean(values: list[Any], shares: list[float]) -> Any:
+    """Return the weighted sum of numbers or tuples; None if all are None, an error if only some are."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None
@@ -555,7 +576,8 @@ def _sum(values: list[Any], shares: list[float]) -> Any:
     return total if total.ndim else float(total)
 
 
-def _ascending(name: str, value: ArrayLike) -> Array:
+def _checked_ascending(name: str, value: ArrayLike) -> Array:
+    """Convert a user's list to an array of at least two ascending finite numbers [m]."""
     found = numbers(name, value, "ascending numbers [m]")
     is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
     if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
@@ -574,8 +596,10 @@ FAR = 700.0  # cosh of more overflows
 def fibre_stress(
     section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
 ) -> Array:
-    """Stress at fibres (y, z), each (f,) [m], of section forces of one shape (...); shape (..., f) [Pa]."""
-    known = _with_geometry(section)
+    """Return the normal stress at fibres (y, z), each (f,) [m], for normal force and bending moments of one shape
+    (...), shape (..., f) [Pa].
+    """
+    known = _geometric_section(section)
     return np.asarray(
         normal[..., None] / known.area
         + moment_y[..., None] * z / known.second_moment_y
@@ -584,7 +608,8 @@ def fibre_stress(
 
 
 def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
-    """Greatest and smallest stress over the section, each of the shape of the forces [Pa].
+    """Return the greatest and the smallest normal stress over a cross-section for normal force and bending moments,
+    each of their shape [Pa].
 
     Raises:
         ParameterError: a section that is given by numbers and has no outline.
@@ -599,7 +624,7 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
             )
         case _:
             raise ParameterError(
-                f"a {type(_with_geometry(section)).__name__} given by its numbers has no outline; say where to"
+                f"a {type(_geometric_section(section)).__name__} given by its numbers has no outline; say where to"
                 " look, in its axes: fibres=((y1, z1), (y2, z2), ...) [m]"
             )
     mean = normal / section.area
@@ -607,7 +632,8 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Greatest shear stress of shear forces and torsion, added where each is greatest, of their shape [Pa].
+    """Return an upper bound of the shear stress in a cross-section for shear forces and torsion, of their shape
+    [Pa].
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """
@@ -625,7 +651,8 @@ def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, tors
     )
 
 
-def _with_geometry(section: UniformSection) -> CrossSection:
+def _geometric_section(section: UniformSection) -> CrossSection:
+    """Return a section of one material; raise an error for a ``GeneralSection``, which has no stress."""
     if isinstance(section, GeneralSection):
         raise ParameterError(
             "a GeneralSection is known by its stiffness alone and has no stress; take motion.section_forces"
@@ -634,7 +661,7 @@ def _with_geometry(section: UniformSection) -> CrossSection:
 
 
 def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
-    """y and z of fibres ((y, z), ...), each of shape (f,) [m].
+    """Convert a user's fibres ((y, z), ...) of a cross-section to arrays y and z, each of shape (f,) [m].
 
     Raises:
         ParameterError: no pairs of finite numbers.

@@ -267,8 +267,8 @@ def _extent_hint(nodes: Any, source: UserMesh) -> str:
 
 
 def _area_integrals(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
-    """Integrate over facets the shape functions N_a times (x, y, z) and alone (4, N), the products x x^T (3, 3) and
-    the outward normal (3,). The normal is zero unless the facets are flat.
+    """Integrate over facets shape functions N_a times (x, y, z) and alone (4, N), products x x^T (3, 3) and the
+    outward normal (3,). The normal is zero unless the facets are flat.
     """
     import skfem
 

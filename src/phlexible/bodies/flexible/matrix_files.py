@@ -290,7 +290,7 @@ def read_output4(file: Path) -> FileMatrices:
     return _checked_matrices(real_matrices, unread, file)
 
 
-def _sparse_matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
+def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
     """Return a sparse matrix from its columns; a symmetric one of which only one half is stored is completed."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
@@ -327,7 +327,7 @@ def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]
             if column > columns:
                 entries = [entry for entry in entries if entry[0] < columns]
                 break
-        yield name, _sparse_matrix((abs(rows), columns), form, entries) if kind in REAL else kind
+        yield name, _to_sparse((abs(rows), columns), form, entries) if kind in REAL else kind
 
 
 def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
@@ -371,10 +371,7 @@ def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
                 values = np.frombuffer(body[4 * head_words : 4 * (head_words + length)], number)
                 entries.append((column - 1, row - 1, values.astype(np.float64)))
                 body = body[4 * (head_words + length) :]
-        yield (
-            name,
-            _sparse_matrix((abs(int(rows)), int(columns)), int(form), entries) if kind in REAL else int(kind),
-        )
+        yield name, _to_sparse((abs(int(rows)), int(columns)), int(form), entries) if kind in REAL else int(kind)
 
 
 def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:

@@ -51,7 +51,7 @@ VTK_EDGES = (
 
 @dataclass(frozen=True, eq=False)
 class UserMesh:
-    """A mesh with named groups of elements, nodes and facets.
+    """Mesh of a user in one format, with named groups of elements, nodes and facets.
 
     Attributes:
         kind: of the cells.
@@ -75,18 +75,18 @@ class UserMesh:
 
     @property
     def corners(self) -> IntArray:
-        """Points at the vertices of each element, shape (e, vertices)."""
+        """Indices of the points at the vertices of each element, shape (e, vertices)."""
         return self.cells[:, : CORNERS[self.kind]]
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Points of groups of nodes and of facets by name."""
+        """Indices of the points in each named group of nodes or facets."""
         facets = {name: np.unique(corners) for name, corners in self.facet_groups.items()}
         return {**facets, **self.node_groups}
 
 
 def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
-    """Mesh of a user, of scikit-fem, of meshio, or read from a file.
+    """Convert a user's mesh to one format: an object of scikit-fem or meshio, a file, or points and cells.
 
     Args:
         mesh: also points and cells of triangles or tetrahedra.
@@ -104,7 +104,7 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
     if name := next((name for name in names if name in SKFEM_CELLS), None):
         return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
     if isinstance(mesh, str | os.PathLike):
-        return _from_meshio(_read(file_path("mesh", mesh)), is_flat)
+        return _from_meshio(_read_file(file_path("mesh", mesh)), is_flat)
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
         return _from_meshio(mesh, is_flat)
     if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
@@ -116,7 +116,7 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
 
 
 def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
-    """Mesh with displacement elements, without points that belong to no element.
+    """Return a mesh with displacement elements of the given order, without points that belong to no element.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
@@ -136,7 +136,10 @@ def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
     return ElementMesh(mesh.kind, 2, places, cells, order)
 
 
-def _read(path: str) -> Any:
+def _read_file(path: str) -> Any:
+    """Read a mesh file with the reader for its ending; raise an error if it cannot be read or has no points or
+    elements.
+    """
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
@@ -153,6 +156,7 @@ def _read(path: str) -> Any:
 
 
 def _reader(path: str) -> Callable[[str], Any]:
+    """Return the function that reads a mesh file, chosen by its ending: Abaqus, Nastran, else meshio."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".inp":
         return read_abaqus_mesh
@@ -168,6 +172,9 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
+    """Convert a mesh of scikit-fem with its subdomains and boundaries; if ``is_flat``, plane cells must lie in z =
+    0.
+    """
     places = np.zeros((mesh.doflocs.shape[1], 3))
     places[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(places, kind.dimension, is_flat)
@@ -185,16 +192,22 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
-    """Refuse plane cells outside the plane z = 0 if they must lie in it."""
+    """Raise an error if cells in the plane must lie in z = 0 and do not."""
     if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
 
 def _items(groups: Any) -> Any:
+    """Return name and members of each group of a scikit-fem mesh, without the groups that scikit-fem adds
+    itself.
+    """
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 
 def _from_arrays(points: Any, cells: Any) -> UserMesh:
+    """Make a mesh from points (p, 3) [m] and cells of triangles (e, 3) or tetrahedra (e, 4); raise an error for
+    other arrays.
+    """
     places, corners = numbers("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
@@ -210,6 +223,9 @@ def _from_arrays(points: Any, cells: Any) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
+    """Convert a meshio mesh whose cells of highest dimension are of one kind, with its groups and a list of what
+    was left out.
+    """
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -230,10 +246,10 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     points[:, 2] *= highest == 3 or not is_flat
     cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
     if order == 2:
-        points, cells = _completed(points, cells, kind)
+        points, cells = _complete_nodes(points, cells, kind)
     elif kind is CellKind.HEXAHEDRON:
         cells = cells[:, hexahedron_order()[:8]]
-    elements, facets, nodes = _groups(mesh, numbers, highest)
+    elements, facets, nodes = _collect_groups(mesh, numbers, highest)
     left = Counter[str]()
     for block in (cells for number, cells in enumerate(mesh.cells) if number not in numbers and len(cells.data)):
         if (name := getattr(block, "label", "")) or not np.isin(block.data, cells).all():
@@ -243,7 +259,7 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
 
 
 def _cell_dimension(name: str) -> int:
-    """Dimension of a kind of cells from its name in meshio."""
+    """Return the dimension, 0 to 3, of a kind of cells from its name in meshio."""
     plain = name.lower()
     for dimension, prefixes in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
         if any(prefix in plain for prefix in prefixes):
@@ -251,9 +267,9 @@ def _cell_dimension(name: str) -> int:
     return 3
 
 
-def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Points and cells of second order in scikit-fem's order, with nodes on faces and inside that the file
-    lacks.
+def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
+    """Return points and second-order cells in scikit-fem's order. Nodes on faces and inside cells that the file
+    lacks are added.
     """
     if kind is CellKind.TETRAHEDRON:
         return points, cells  # edges 01 12 20 03 13 23 in both
@@ -271,8 +287,8 @@ def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, I
 
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Points and cells with nodes at the middles of faces and cells, where the serendipity functions of 20 nodes
-    put them.
+    """Add nodes at the middles of faces and cells to hexahedra of 20 nodes (e, 20), where the serendipity functions
+    have these points. Return points and cells (e, 27).
     """
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []
@@ -291,7 +307,7 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
 
 
 def hexahedron_order() -> IntArray:
-    """Indices of scikit-fem's 27 nodes of a hexahedron among those of VTK, shape (27,)."""
+    """Return the index among VTK's 27 nodes of a hexahedron for each node in scikit-fem's order, shape (27,)."""
     from skfem import ElementHex2
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
@@ -301,10 +317,12 @@ def hexahedron_order() -> IntArray:
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)
 
 
-def _groups(
+def _collect_groups(
     mesh: Any, numbers: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Groups of elements, of facets (their vertices) and of nodes, by name: sets, and physical groups of gmsh."""
+    """Return the named groups of a meshio mesh as three dictionaries: element indices, vertices of facets, and node
+    indices. ``numbers`` are the cell blocks of elements.
+    """
     starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
@@ -326,7 +344,9 @@ def _groups(
 
 
 def _cell_groups(mesh: Any) -> Any:
-    """Names, block numbers and members of all groups of cells."""
+    """Yield name, number of the cell block and cell indices of each named group, from cell sets and physical groups
+    of gmsh.
+    """
     for name, per_block in (mesh.cell_sets or {}).items():
         if not name.startswith("gmsh:"):
             for number, members in enumerate(per_block):
@@ -358,7 +378,8 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 
 
 def check_mesh(mesh: UserMesh) -> None:
-    """Refuse meshes of several separate parts; warn of parts of the file that the body does not have.
+    """Raise an error if a user's mesh is unusable, for example in several separate parts. Warn of parts of the file
+    that the body does not have.
 
     Raises:
         ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
@@ -372,7 +393,7 @@ def check_mesh(mesh: UserMesh) -> None:
     if spare := np.setdiff1d(np.arange(len(mesh.points)), mesh.cells).tolist():
         left.append(f"{len(spare)} nodes that belong to no element ({_listed(spare)})")
     if left:
-        _warn(
+        _warn_of_mesh(
             f"mesh: the body does not have {', '.join(left)}; masses, springs, loads and supports are parts of the "
             "model, at interfaces of the body"
         )
@@ -396,7 +417,8 @@ def check_mesh(mesh: UserMesh) -> None:
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Refuse inverted, folded and flat elements, and groups of elements that are connected by a hinge only.
+    """Raise an error if elements are inverted, folded or flat, or if groups of elements are connected only as by a
+    hinge.
 
     Raises:
         ParameterError: there are some; the message lists them.
@@ -438,11 +460,11 @@ def check_elements(mesh: ElementMesh) -> None:
 
 
 def check_units(materials: list[Material]) -> None:
-    """Warn of materials whose numbers suggest other units than kilograms, metres and seconds."""
+    """Warn of materials whose density or speed of sound suggests other units than kilograms, metres and seconds."""
     for material in materials:
         speed = float(np.sqrt(material.youngs_modulus / material.density))
         if not LIGHTEST < material.density < HEAVIEST or not SLOWEST < speed < FASTEST:
-            _warn(
+            _warn_of_mesh(
                 f"material: none has a density of {material.density:g} kg/m3 and a speed of sound of {speed:.3g}"
                 " m/s; are its units (or those of the mesh) millimetres and tonnes? All are SI here: kg, m, s"
             )
@@ -452,14 +474,14 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
     """Warn of elements of order 1, which are too stiff in bending, once per body."""
     if mesh.order == 1:
         stiff = "about twice as stiffly as they should" if mesh.kind.is_simplex else "1.4 times too stiffly"
-        _warn(
+        _warn_of_mesh(
             f"order=1: {mesh.kind.value}s of order 1 lock, they bend {stiff} unless there are many across the "
             "thickness; take order=2"
         )
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Indices of simplices whose neighbour across a facet lies on the same side of it."""
+    """Return the indices of those simplices that lie on the same side of a facet as their neighbour across it."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     places = mesh.geometry
@@ -477,7 +499,9 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
 
 
 def _reference_points(mesh: ElementMesh) -> Array:
-    """Quadrature points of the mass matrix and, on curved cells, the nodes of the geometry, shape (d, q)."""
+    """Return points of the reference cell at which elements are checked, shape (d, q): quadrature points and, on
+    curved cells, nodes of the geometry.
+    """
     from skfem.quadrature import get_quadrature
 
     points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])
@@ -486,11 +510,13 @@ def _reference_points(mesh: ElementMesh) -> Array:
     return np.hstack([points, np.asarray(mesh.mesh.elem.doflocs).T])
 
 
-def _warn(text: str) -> None:
+def _warn_of_mesh(text: str) -> None:
+    """Issue a warning about a mesh to the user."""
     warn_user(text, MeshWarning)
 
 
 def _listed(numbers: IntArray | list[int]) -> str:
+    """Return the first eight numbers as text, with the total count if there are more."""
     return ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
 
 
@@ -509,7 +535,7 @@ NAMES = {
 
 
 def vtk_cells(mesh: ElementMesh) -> list[tuple[str, IntArray]]:
-    """Cells as one block for meshio: their name, and their nodes in the order of VTK."""
+    """Return the cells of a mesh as one block for meshio: the name of their kind and their nodes in VTK's order."""
     nodes = mesh.element_nodes
     if mesh.kind is CellKind.HEXAHEDRON:
         order = hexahedron_order()[: nodes.shape[1]]

@@ -10,35 +10,42 @@ from phlexible.bodies.mechanics import absolute, floating
 
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Mass matrix M(eta), shape (velocity_count, velocity_count); sparse in absolute coordinates."""
+    """Return the mass matrix of a body for elastic coordinates eta, shape (velocity_count, velocity_count); sparse
+    for nodal and long bodies.
+    """
     if isinstance(body, AbsoluteBody):
         return absolute.mass_matrix(body)
     return floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
-    """Elastic force dV/deta, shape (elastic_count,)."""
+    """Return the elastic force dV/deta, the gradient of the strain energy of a body, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_force(body, eta)
     return floating.elastic_force(body, eta)
 
 
 def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
-    """Viscous force C(eta) deta/dt of the material and of ``FloatingBody.damping``, shape (elastic_count,)."""
+    """Return the viscous force C(eta) deta/dt of a body for its elastic coordinates and their rates, shape
+    (elastic_count,).
+    """
     if isinstance(body, AbsoluteBody):
         return np.asarray(absolute.viscous_matrix(body, eta) @ rates)
     return floating.viscous_matrix(body, eta) @ rates
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """Sum of the absolute values of the terms of ``elastic_force``, shape (elastic_count,)."""
+    """Return the sum of the absolute values of the terms of the elastic force of a nodal body, of a floating body
+    its absolute value. The result has shape (elastic_count,).
+    """
     if isinstance(body, AbsoluteBody):
         return absolute.gross_force(body, eta)
     return np.abs(floating.elastic_force(body, eta))
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Tangent stiffness d2V/deta2 with zeros for the frame, shape (velocity_count, velocity_count).
+    """Return the tangent stiffness d2V/deta2 of a body, with zeros for the velocities of its frame, shape
+    (velocity_count, velocity_count).
 
     It is sparse in absolute coordinates and of long bodies. Floating bodies that are vectorized (``is_vectorized``)
     also take eta (..., n).

@@ -22,8 +22,8 @@ SINGULAR, CLEARLY = 1e-12, 1e-10
 
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Mass matrix M(eta) of the kinetic energy nu.M.nu / 2, from eta (..., n), shape (..., N, N) with N =
-    body.velocity_count.
+    """Return the mass matrix M(eta) of a floating body, whose kinetic energy is nu.M.nu / 2 for its N velocities
+    nu. For eta (..., n) the result has shape (..., N, N).
 
     nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not have: v_z in the
     plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes; of a body about its
@@ -43,7 +43,9 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
-    """Rows of M(eta) that give pi_t and pi_r from (v, w, deta/dt), shape (..., 6, 6 + n) (2.5)."""
+    """Return the rows of the mass matrix that give linear and angular momentum from (v, w, deta/dt), shape (..., 6,
+    6 + n) (2.5).
+    """
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
@@ -59,7 +61,9 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
 
 
 def moment_products(body: FloatingBody, xi: Array) -> Array:
-    """Products W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+    """Return the products W[a, b] xi of the second moments of a body with vectors xi = (1, eta), shape (..., n +
+    1). The result has shape (..., 3, 3, n + 1).
+    """
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.times(xi)
     size = xi.shape[-1]
@@ -67,19 +71,21 @@ def moment_products(body: FloatingBody, xi: Array) -> Array:
 
 
 def cross_products(products: Array) -> Array:
-    """Integral int rho X x Psi_j of a field X = Psi xi, from W xi (``moment_products``), shape (..., 3, n + 1)."""
+    """Return the integrals int rho X x Psi_j of a displacement field X = Psi xi with each shape, from the products
+    W[a, b] xi. The result has shape (..., 3, n + 1).
+    """
     return np.stack([products[..., b, a, :] - products[..., a, b, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
-    """Mass matrix sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+    """Return the mass matrix of the n elastic coordinates of a body, sum_a W[a, a], shape (n, n)."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
 
 
 def mass_diagonal(body: FloatingBody) -> Array:
-    """Diagonal of the mass matrix M(0), shape (velocity_count,)."""
+    """Return the diagonal of the mass matrix of the undeformed body, shape (velocity_count,)."""
     spread, moments = body.undeformed_spread.diagonal(), body.second_moments
     rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
     if isinstance(moments, LocalMoments):
@@ -88,7 +94,7 @@ def mass_diagonal(body: FloatingBody) -> Array:
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
-    """Solutions M(eta)^-1 right for a body about its centre of mass (``centred``), shape (T, velocity_count, k).
+    """Solve M(eta) x = right for a body about its centre of mass at T instants, shape (T, velocity_count, k).
 
     The elastic block of M is constant and factored once for all instants.
 
@@ -124,7 +130,8 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
 
 
 def check_mass(body: FloatingBody) -> None:
-    """Refuse a body with a motion that carries no kinetic energy in the undeformed state.
+    """Raise an error if some motion of the undeformed body carries no kinetic energy; the message names its
+    velocities.
 
     Raises:
         SingularMassError: M(0), scaled to a unit diagonal, has an eigenvalue below 1e-12 of the
@@ -154,7 +161,7 @@ def check_mass(body: FloatingBody) -> None:
 
 
 def _is_above(matrix: Array, number: float) -> bool:
-    """Whether all eigenvalues of a symmetric matrix are above a bound."""
+    """Return whether all eigenvalues of a symmetric matrix are above ``number``."""
     try:
         np.linalg.cholesky(matrix - number * np.eye(len(matrix)))
     except np.linalg.LinAlgError:
@@ -163,8 +170,8 @@ def _is_above(matrix: Array, number: float) -> bool:
 
 
 def _least_value(matrix: Matrix) -> tuple[float, Array]:
-    """Least eigenvalue of a symmetric matrix relative to its largest, and its eigenvector; approximate if
-    sparse.
+    """Return the least eigenvalue of a symmetric matrix relative to its largest, and its eigenvector; both
+    approximate if the matrix is sparse.
     """
     if isinstance(matrix, np.ndarray):
         values, vectors = np.linalg.eigh(matrix)
@@ -178,7 +185,7 @@ def _least_value(matrix: Matrix) -> tuple[float, Array]:
 
 
 def strains(body: FloatingBody, eta: Array) -> Array:
-    """Scalar strains eps(eta) for eta (..., n), shape (..., s)."""
+    """Return the scalar strains of a floating body for elastic coordinates eta (..., n), shape (..., s)."""
     strain = body.strain
     result = np.asarray(strain.rows @ eta.T)
     half_squares = strain.factors * (strain.squares @ eta.T).T ** 2 / 2
@@ -187,13 +194,15 @@ def strains(body: FloatingBody, eta: Array) -> Array:
 
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
-    """Strain energy V(eta) [J]."""
+    """Return the strain energy of a floating body for elastic coordinates eta (n,) [J]."""
     eps = strains(body, eta)
     return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ eps**2) / 2
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """Derivatives d eps / d eta, shape (s, n); of dense bodies also for eta (..., n), shape (..., s, n)."""
+    """Return the derivatives of the s scalar strains with respect to elastic coordinates eta (n,), shape (s, n).
+    Bodies with dense matrices take eta (..., n).
+    """
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
@@ -206,26 +215,34 @@ def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def is_vectorized(body: FloatingBody) -> bool:
-    """Whether forces and tangents accept many eta at once; those of long (sparse) bodies take one."""
+    """Return whether forces and tangents of a body accept elastic coordinates of many instants (..., n); long
+    bodies with sparse matrices take one.
+    """
     strain = body.strain
     return all(isinstance(matrix, np.ndarray) for matrix in (strain.stiffness, strain.rows, strain.squares))
 
 
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
-    """Elastic force dV/deta, shape (n,); of vectorized bodies also for eta (..., n), shape (..., n)."""
+    """Return the elastic force dV/deta, the gradient of the strain energy, shape (n,). Vectorized bodies take eta
+    (..., n).
+    """
     stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
     return np.asarray((body.strain.stiffness @ eta.T).T + (transposed(rows) @ stress[..., None])[..., 0])
 
 
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Damping matrix C of the force -C deta/dt, of the material (3.4) and ``body.damping``, shape (n, n)."""
+    """Return the damping matrix C of the viscous force -C deta/dt, of the material (3.4) and of ``body.damping``,
+    shape (n, n).
+    """
     rows = strain_rows(body, eta)
     material = body.strain.stiffness + rows.T @ scaled_rows(body.strain.weights, rows)
     return body.damping + body.viscosity * material
 
 
 def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
-    """Tangent stiffness d2V/deta2, shape (n, n), symmetric; of vectorized bodies also for eta (..., n)."""
+    """Return the symmetric tangent stiffness d2V/deta2 of a floating body, shape (n, n). Vectorized bodies take eta
+    (..., n).
+    """
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
     curvatures = scaled_rows(strain.factors * stress[..., strain.square_strain], strain.squares)
@@ -233,13 +250,17 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def velocity_components(body: FloatingBody) -> list[int]:
-    """Indices of those of the 6 + n components of (v, w, deta/dt) that nu of the body contains."""
+    """Return the indices of those components of (v, w, deta/dt), of length 6 + n, that are velocities of the
+    body.
+    """
     rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 
 
 def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
-    """Velocities v (..., 3), w (..., 3) and deta/dt (..., n) from the components in nu."""
+    """Split the velocities nu of a body into linear v (..., 3), angular w (..., 3) and elastic ones deta/dt (...,
+    n); missing components are zero.
+    """
     full = np.zeros((*nu.shape[:-1], 6 + body.elastic_count), dtype=nu.dtype)
     full[..., velocity_components(body)] = nu
     return full[..., :3], full[..., 3:6], full[..., 6:]
@@ -250,8 +271,8 @@ ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-
 
 @cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
-    """The body about its centre of mass: the position of this centre is subtracted from all points, and returned
-    (2.6).
+    """Return the body with mass integrals about its centre of mass, and that centre's position as a linear function
+    of (1, eta) (2.6). The function is a matrix of shape (3, n + 1) [m].
 
     The position is S xi / m in body axes, a linear function of xi = (1, eta). The returned body has S = 0 and W[a,
     b] minus S_a^T S_b / m, so that translation is decoupled from rotation and deformation. Its points are those of
@@ -274,7 +295,7 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
 
 @cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
-    """The body with zeros for entries that only rounding left in the matrices of its coordinates.
+    """Return the body with zeros for those entries of its coordinate matrices that only rounding left.
 
     Beams that differ in numbers alone, such as a width, then have the same sparsity pattern, which lanes and
     libraries with parameters need. Bodies from meshes, whose entries are of all sizes, are not changed.
@@ -287,17 +308,20 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
     damped = np.sqrt(np.diag(as_array(body.damping)))
     return replace(
         body,
-        second_moments=_cleared(body.second_moments, np.outer(weights, weights)),
-        damping=_cleared(as_array(body.damping), np.outer(damped, damped)),
+        second_moments=_without_small(body.second_moments, np.outer(weights, weights)),
+        damping=_without_small(as_array(body.damping), np.outer(damped, damped)),
         strain=replace(
             body.strain,
-            stiffness=_cleared(strain.stiffness, np.outer(stretched, stretched)),
-            squares=_cleared(strain.squares, np.abs(strain.squares).max(axis=0, initial=0.0)),
+            stiffness=_without_small(strain.stiffness, np.outer(stretched, stretched)),
+            squares=_without_small(strain.squares, np.abs(strain.squares).max(axis=0, initial=0.0)),
         ),
     )
 
 
-def _cleared(matrix: Array, bound: Array) -> Array:
+def _without_small(matrix: Array, bound: Array) -> Array:
+    """Set entries of a matrix to zero that are round-off relative to ``bound``; return it unchanged if some entry
+    may be either.
+    """
     size = np.abs(matrix)
     if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
         return matrix
@@ -313,7 +337,8 @@ def _cleared(matrix: Array, bound: Array) -> Array:
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """Centrifugal, Coriolis and gyroscopic forces h(eta, nu), shape (..., velocity_count) [N, N m, ...].
+    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (...,
+    velocity_count) [N, N m, ...].
 
     It takes eta (..., n) and one nu.
 
@@ -330,9 +355,9 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
     position, position_rate = xi @ first.T, dxi @ first.T
 
     linear = body.mass * v + cross(w, position) + position_rate
-    angular = cross(position, v) + _about(spread, w) + (gyro @ xi[..., None])[..., 0]
+    angular = cross(position, v) + _inertia_times(spread, w) + (gyro @ xi[..., None])[..., 0]
     linear_change = cross(w, position_rate)
-    angular_change = cross(position_rate, v) + _about(mixed + np.swapaxes(mixed, -1, -2), w)
+    angular_change = cross(position_rate, v) + _inertia_times(mixed + np.swapaxes(mixed, -1, -2), w)
     kinetic_gradient = (
         cross(v, w) @ first
         + (w @ w) * np.einsum("...aai->...i", products)
@@ -350,8 +375,10 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
     return np.asarray(full[..., velocity_components(body)])
 
 
-def _about(spread: Array, w: Array) -> Array:
-    """Product (tr(A) I - A) w, shape (..., 3)."""
+def _inertia_times(spread: Array, w: Array) -> Array:
+    """Return (tr(A) I - A) w for second moments A (3, 3) and a vector w (3,): the inertia tensor times w, shape
+    (..., 3).
+    """
     return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
@@ -365,7 +392,8 @@ def _about(spread: Array, w: Array) -> Array:
 
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Inertial forces of a motion with constant eta, M dnu/dt - h(eta, nu), shape (velocity_count,).
+    """Return the inertial forces M dnu/dt - h(eta, nu) of a body that moves with constant elastic coordinates,
+    shape (velocity_count,).
 
     Args:
         body: about its centre of mass (``centred``).
@@ -382,13 +410,15 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
         xi = np.concatenate([[1.0], eta])
         products = moment_products(body, xi)
         spread = products @ xi
-        result[d:rigid] = (_about(spread, spin_rate) + cross(w, _about(spread, w)))[axes]
+        result[d:rigid] = (_inertia_times(spread, spin_rate) + cross(w, _inertia_times(spread, w)))[axes]
         result[rigid:] = form.ravel() @ products.reshape(9, -1)[:, 1:]
     return result
 
 
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Derivative of ``rigid_motion_forces`` with respect to eta, shape (velocity_count, n)."""
+    """Return the derivative with respect to eta of the inertial forces of a motion with constant eta, shape
+    (velocity_count, n).
+    """
     d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
     result = np.zeros((body.velocity_count, body.elastic_count))
     if not axes:
@@ -397,13 +427,15 @@ def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration
     if form.any():
         products = moment_products(body, np.concatenate([[1.0], eta]))
         slopes = (products + products.transpose(1, 0, 2))[:, :, 1:].transpose(2, 0, 1)  # of P
-        result[d:rigid] = (_about(slopes, spin_rate) + cross(w, _about(slopes, w)))[:, axes].T
+        result[d:rigid] = (_inertia_times(slopes, spin_rate) + cross(w, _inertia_times(slopes, w)))[:, axes].T
         result[rigid:] = moments_along(body, form)[1:, 1:]
     return result
 
 
 def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple[Array, Array, Array]:
-    """Spin w (3,), its rate dw/dt (3,), and E = [dw/dt] + [w]^2 (3, 3)."""
+    """Return angular velocity w (3,), its rate dw/dt (3,) and the acceleration tensor E = [dw/dt] + [w]^2 (3, 3).
+    [w] is the skew matrix of w.
+    """
     spins, axes = slice(body.dimension, body.rigid_count), list(body.rotation_axes)
     w, spin_rate = np.zeros((2, 3))
     w[axes], spin_rate[axes] = nu[spins], acceleration[spins]
@@ -412,7 +444,9 @@ def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple
 
 
 def moments_along(body: FloatingBody, form: Array) -> Array:
-    """Sum of form[a, b] W[a, b] over the axes, shape (n + 1, n + 1)."""
+    """Return the sum of form[a, b] W[a, b] over the axes for the second moments W of a body and a matrix ``form``
+    (3, 3). The result has shape (n + 1, n + 1).
+    """
     moments = body.second_moments
     if isinstance(moments, LocalMoments):
         return moments.along(form)
