@@ -36,10 +36,10 @@ class CondensedModel:
     eliminated.
 
     Attributes:
-        model: the whole.
-        mechanics: of the motions, n of them, without forces and rows.
-        velocities, stresses: where they are among the states.
-        multipliers: where those are that do not depend on each other.
+        model: the linear model of velocities and stresses.
+        mechanics: second-order model of the n motions, without inputs and outputs.
+        velocities, stresses: indices of the velocities and of the stresses among the states.
+        multipliers: indices of the independent multipliers among the states.
         to_velocities: Q_v^-1, shape (n, n).
         strained: E_s^-1, shape (stresses, stresses).
         to_stresses: E_s^-1 L, shape (stresses, n).
@@ -113,7 +113,8 @@ class CondensedModel:
         shape (k, n), both sparse.
 
         Args:
-            with_tied: also of ties that inputs prescribe and outputs see: the inertia of ``tied_motions``.
+            with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
+                prescribe or outputs read.
         """
         mechanics, tied = self.mechanics, self.tied_motions if with_tied else np.zeros((self.mechanics.size, 0))
         rates = sparse.csr_array(mechanics.velocity + mechanics.damping)

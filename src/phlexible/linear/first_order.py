@@ -131,12 +131,12 @@ class EnergyForm:
         ports: B, shape (n, inputs).
         tie_ports: T of ``N^T y = T u``, shape (k, inputs).
         outputs: C, shape (outputs, n).
-        tie_outputs: of the multipliers, shape (outputs, k).
+        tie_outputs: output matrix of the multipliers, shape (outputs, k).
         to_energy: U of y = U x, shape (n, order of the model).
         from_energy: X of x = X y, shape (order of the model, n); multipliers are left at zero.
         free: P, orthonormal basis of null N^T, shape (n, n - k).
-        velocities: how many of y are velocities, the others being stresses; None: not known.
-        free_velocities: how many columns of P are; None: not known, or constraints hold stresses.
+        velocities: number of velocities, the first of y; the others are stresses. None: not known.
+        free_velocities: number of columns of P that are velocities; None: not known, or constraints hold stresses.
     """
 
     structure: Array

@@ -29,10 +29,10 @@ class FrequencyResponse:
 
     Attributes:
         frequencies: omega, shape (k,) [rad/s].
-        values: shape (k, outputs, inputs).
-        inputs: names.
-        outputs: names.
-        input_units, output_units: of each; empty where they are not known.
+        values: complex amplitudes of the outputs for unit inputs, shape (k, outputs, inputs).
+        inputs: names of the inputs.
+        outputs: names of the outputs.
+        input_units, output_units: units of the inputs and of the outputs; empty where they are not known.
     """
 
     frequencies: Array

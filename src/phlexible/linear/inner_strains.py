@@ -37,10 +37,10 @@ class InnerStrains:
     model.
 
     Attributes:
-        time: tau [s].
+        time: relaxation time tau [s].
         rows: B, shape (k, n).
         stiffness: S, shape (k, k), symmetric, positive definite.
-        names: and units of e.
+        names: names and units of e.
     """
 
     time: float
@@ -103,9 +103,9 @@ def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tup
     relaxation time, ascending.
 
     Args:
-        system: whose laws.
-        state: where they are not strained: relaxed.
-        motion: world motions of small motions, shape (velocities, n).
+        system: system with the viscoelastic laws.
+        state: state about which motions are small, in which all branches are relaxed.
+        motion: matrix that converts small motions to those in the axes of the velocities nu, shape (velocities, n).
     """
     groups: dict[float, list[tuple[sparse.csr_array, sparse.csr_array, list[StateBlock]]]] = {}
     for law, rows, stiffness, names in _laws(system, state, motion):

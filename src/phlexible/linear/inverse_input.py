@@ -31,9 +31,9 @@ class InverseInput:
     """Force or torque over time that moves an output along a path; zero outside of its window.
 
     Attributes:
-        time: from ``-lead`` to ``duration + lead``, shape (N,) [s].
-        force: shape (N,) [N or N m].
-        lead: how long the input acts before the motion begins and after it has ended [s].
+        time: instants from ``-lead`` to ``duration + lead``, shape (N,) [s].
+        force: value of the input at each instant, shape (N,) [N or N m].
+        lead: time for which the input acts before the motion begins and after it has ended [s].
     """
 
     time: Array
@@ -68,8 +68,8 @@ def inverse_input(
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that
             no spring holds back): ``model.linearize(inputs=[hinge], outputs=[ph.Acceleration(tip, (0, 1, 0))])``.
         path: p(t) of the displacement that is asked for, 0 <= t <= duration, at rest at both ends [m or rad].
-        duration: [s].
-        step: of the input [s]; frequencies up to pi / step count.
+        duration: time that the motion takes [s].
+        step: time between instants of the input [s]; the input holds frequencies up to pi / step.
         lead: time before and after the motion [s]; None: one duration.
         accuracy: share of the path that may be left out at its highest frequencies. Where the elements of a string
             or mesh carry no such waves to the output, inputs are great and do nothing: take 1e-5. 0: all above

@@ -244,7 +244,7 @@ class LinearMechanics:
         stiffness: K, shape (n, n), symmetric: elasticity, prestress, joint and gravity forces, rotation.
         constraint_matrix: G, shape (rows, n), without rows that depend on others.
         forces: F, shape (n, inputs).
-        rows: of the outputs, shape (outputs, n).
+        rows: output matrix of x or its derivatives, shape (outputs, n).
         differentiations: 0, 1 or 2 for each output: a row of x, dx/dt or d2x/dt2.
         inner: strains e of laws that creep, ``de/dt = B dx/dt - e / tau``, by their times tau.
         without_potential: the rest N of the stiffness, of forces without potential, shape (n, n); None: zero. Modes

@@ -42,10 +42,7 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
     """Return the lowest eigenvalues with Im >= 0 of a damped or gyroscopic model, their shapes, shape (n, count),
-    and the number of rigid modes.
-
-    Of models without inner strains.
-    """
+    and the number of rigid modes. The model must not have internal strains."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
@@ -70,8 +67,8 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
     """Return the lowest modes of a viscoelastic model that oscillate, grow or are rigid. The decay rates of its
     other modes come with them if the model is small.
 
-    Of a large model in a basis of motions, relaxed ones and such as if no dashpot moved, which grows by what the
-    eigenvectors miss until their eigenvalues settle.
+    Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
+    that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
     """
     if mechanics.freedom <= DENSE:
         every = all_symmetric_modes(mechanics)
@@ -223,10 +220,10 @@ class Modes:
         self_stresses: number of zero eigenvalues that are states of self-stress, not rigid-body modes: stresses in
             equilibrium with themselves and the joints, which no motion can change (docs/theory.md, 7). They are
             not among the eigenvalues.
-        relaxations: of a model that creeps the rates at which strains fade without swinging, -s of all real and
-            negative eigenvalues, ascending [1/s]; they are not among the others. None: not known (of more than 700
-            free coordinates), or no law creeps.
-        linearization: what they belong to; None for a reduced model.
+        relaxations: decay rates of strains of a viscoelastic model that do not oscillate, -s of all real and
+            negative eigenvalues, ascending [1/s]; ``eigenvalues`` does not contain them. None: not known (more than
+            700 free coordinates), or no law is viscoelastic.
+        linearization: linearized mechanism that the shapes belong to; None for a reduced model.
     """
 
     eigenvalues: ComplexArray
@@ -350,10 +347,10 @@ class _AllModes:
     """All modes of a model in energy coordinates, with constant states (rigid motions and self-stresses) separated.
 
     Attributes:
-        motions: constant ones with kinetic energy, shape (n, rigid motions).
-        self_stresses: number of the other constant ones.
+        motions: constant states with kinetic energy, shape (n, rigid motions).
+        self_stresses: number of the other constant states.
         values: eigenvalues other than those of the constants, shape (k,).
-        states: theirs, shape (n, k).
+        states: eigenvectors of ``values``, shape (n, k).
     """
 
     motions: Array

@@ -31,12 +31,13 @@ class ObservedPHDAE(LinearPHDAE):
     besides the power-conjugate ones.
 
     Attributes:
-        outputs: names.
-        output_units: of y; empty where they are not known.
+        outputs: names of the outputs y.
+        output_units: units of the outputs; empty where they are not known.
         output_matrix: sparse, shape (outputs, n).
         differentiations: k_i, 0 or 1 (1: accelerations).
         mechanics: the same model in second-order form, where it has one.
-        linearization: where it comes from, as long as its coordinates are those of the bodies.
+        linearization: linearized mechanism that the model comes from, as long as its coordinates are those of the
+            bodies.
         form: whether displacements or stresses are states beside velocities; None: not known.
     """
 

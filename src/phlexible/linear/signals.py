@@ -98,7 +98,7 @@ class JointForce:
     the joint on the second.
 
     Attributes:
-        joint, coordinate: as of ``JointSensor``.
+        joint, coordinate: joint and its coordinate, as for ``JointSensor``.
 
     Raises:
         ModelError, ParameterError: as of ``JointSensor``.

@@ -90,9 +90,9 @@ class _RigidMotions:
     """Rigid motions of a model, which its joints allow and which strain nothing, as columns of a sparse basis Z.
 
     Args:
-        mechanics: of the model.
-        free: coordinates in which they are.
-        motions: Z in these coordinates, and rows of G there that span all of them.
+        mechanics: second-order model with the rigid motions.
+        free: indices of the coordinates in which the rigid motions are.
+        motions: basis Z in these coordinates, and indices of rows of G that span all of its rows there.
     """
 
     def __init__(self, mechanics: LinearMechanics, free: IntArray, motions: NullSpace) -> None:

@@ -23,7 +23,7 @@ class Energy:
     (instants,) each [J].
 
     Attributes:
-        kinetic: of all bodies.
+        kinetic: kinetic energy of all bodies.
         strain: elastic energy of all bodies.
         spring: energy of springs between bodies.
         gravity: potential energy of weight, zero for masses at the world origin.
@@ -181,8 +181,8 @@ class Happened:
     """Event that occurred in a run: its time, a description, and the energy that it dissipated.
 
     Attributes:
-        time: [s].
-        what: in words.
+        time: time at which the event occurred [s].
+        what: description of the event in words.
         dissipated: energy that it took, in ``energy.dissipated`` from the next stored instant on [J].
     """
 

@@ -25,9 +25,9 @@ class MeshStress:
     """Stress at k nodes of a mesh at all instants; at each node the mean over the adjacent elements.
 
     Attributes:
-        time: shape (T,) [s].
-        places: of the nodes in the undeformed body, shape (k, 3) [m].
-        components: xx, yy, zz, yz, xz, xy in body axes, shape (T, k, 6) [Pa].
+        time: instants, shape (T,) [s].
+        places: positions of the nodes in the undeformed body, shape (k, 3) [m].
+        components: stress components xx, yy, zz, yz, xz, xy in body axes, shape (T, k, 6) [Pa].
     """
 
     time: Array

@@ -36,8 +36,8 @@ class _Crossings:
     instants.
 
     Args:
-        run: the motion.
-        contact: of two or of many.
+        run: run that is searched.
+        contact: contact whose members are searched.
     """
 
     def __init__(self, run: RecordedRun, contact: Contact) -> None:

@@ -201,12 +201,12 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Return the largest strain at each station of a beam, shape (rows, stations): axial plus bending strain of the
-    outer fibres, or shear strain.
+    """Return the largest strain at each station of a beam, shape (rows, stations): axial strain plus bending strain
+    at the radii of gyration, or shear strain.
 
     Args:
-        beam, points: of all rows.
-        eta: shape (rows, n).
+        beam, points: beam and stations of all rows.
+        eta: elastic coordinates, shape (rows, n).
     """
     fields = points.station_fields
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
@@ -228,8 +228,8 @@ class _EqualBeams:
     """Bodies that are copies of the same beam, whose elastic coordinates are checked together.
 
     Attributes:
-        beam, points: of each.
-        bodies: by their numbers.
+        beam, points: beam and stations of each body.
+        bodies: indices of the bodies.
     """
 
     beam: Beam
@@ -506,9 +506,9 @@ def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
     tolerances explain; else no message.
 
     Args:
-        run: to be checked.
-        scale: of energies [J].
-        parts: as of ``energy_parts`` [J].
+        run: run to be checked.
+        scale: scale of the energies [J].
+        parts: scale of their round-off, see ``energy_parts`` [J].
     """
     record = run.recording
     error = np.abs(energy_of(record).balance_error)
@@ -529,8 +529,8 @@ class MotionCheck:
     found. Printing it gives one line for each.
 
     Attributes:
-        balance_error: of energy, relative to the energies in the balance, or, where these are next to none, to what
-            they are differences of (a body at rest has no energy that an error could be compared with).
+        balance_error: error of the energy balance, relative to the energies in it or, where these nearly vanish (a
+            body at rest has none), to the amounts whose difference they are.
         joint_gap: greatest gap of a joint or drive, relative to the largest body.
         step_error: greatest estimated error of a step (4.22).
         halvings: steps that were halved.
@@ -582,8 +582,8 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
     its warning.
 
     Args:
-        run: with its recording.
-        steps: as of ``long_steps``.
+        run: run with its recording.
+        steps: number of steps, see ``long_steps``.
     """
     texts: dict[type[Warning], list[str]] = {
         StepWarning: long_steps(run, steps),

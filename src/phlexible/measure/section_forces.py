@@ -127,12 +127,12 @@ class BeamStress:
     tension, and shear stress.
 
     Attributes:
-        time: shape (T,) [s].
+        time: instants, shape (T,) [s].
         x: stations along the undeformed axis, shape (s,) [m].
-        greatest: over the section, or over the given fibres, shape (T, s) [Pa].
-        smallest: the same, shape (T, s) [Pa].
-        shear: greatest of shear forces and torsion, added as if at one place (exact in a circle, else an upper
-            bound), shape (T, s) [Pa]; not a number where a ``Section`` has no outline.
+        greatest: greatest normal stress over the section, or over the given fibres, shape (T, s) [Pa].
+        smallest: smallest normal stress over the same, shape (T, s) [Pa].
+        shear: greatest shear stress of shear forces and torsion, added as if at one place (exact in a circle, else
+            an upper bound), shape (T, s) [Pa]; not a number where a ``Section`` has no outline.
     """
 
     time: Array

@@ -73,9 +73,9 @@ class LinearPoint:
     seen in the turning axes.
 
     Attributes:
-        system: what moves.
-        at: the state.
-        motion: dq of all carriers from x (``small_motions``).
+        system: system that is linearized.
+        at: the operating point as an instant.
+        motion: matrix that converts small motions x to those of all carriers, see ``small_motions``.
     """
 
     system: System
@@ -162,7 +162,7 @@ def named_rows(
     one or all coordinates of a joint.
 
     Args:
-        kind_names: for coordinates that turn and for those that slide.
+        kind_names: words for coordinates that turn and for those that slide.
 
     Raises:
         ModelError: as of ``coordinate_rows``.
@@ -197,7 +197,7 @@ class PointSensor(Sensor):
     """Base class of sensors that measure a scalar motion of a point of a body, along or about a world direction.
 
     Attributes:
-        attachment: where it sits.
+        attachment: point of a body at which the sensor is.
         direction: world axes, shape (3,); divided by its length.
 
     Raises:
@@ -416,8 +416,9 @@ class ElasticDisplacement(Sensor):
     Of a string: from its place at t = 0, world axes. As an output of ``Model.linearize`` its small change.
 
     Attributes:
-        attachment: where it sits.
-        direction: of what is measured, divided by its length, shape (3,); None: all three components.
+        attachment: point of a body at which the sensor is.
+        direction: direction of the component that is measured, divided by its length, shape (3,); None: all three
+            components.
 
     Raises:
         ModelError: no attachment.
@@ -554,7 +555,7 @@ class JointSensor(Sensor):
     """Base class of sensors of the coordinates of a joint: the motion of its second port relative to the first.
 
     Attributes:
-        joint: of the model.
+        joint: joint of the model.
         coordinate: which of its coordinates: its number, from 0, or its name as ``of=`` of springs takes it
             ("position", "angle", ...); None: all of them. Sliding comes before turning:
             Revolute: angle. Prismatic, Slider: position. Cylindrical: position, angle. Planar: two
@@ -740,7 +741,7 @@ class Reaction(Sensor):
     """Sensor of the force that a joint exerts on its second attachment; readings have shape (instants, 3) [N].
 
     Attributes:
-        joint: of the model.
+        joint: joint of the model.
         axes: "world", or "body": those of the material at the second attachment.
 
     Raises:
@@ -789,7 +790,8 @@ class ElementForce(Sensor):
     (instants,) [N or N m].
 
     Attributes:
-        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier.
+        element: spring, damper, motor, drive or relation of the model; a ``Bushing`` has several forces, a ``Gear``
+            gives its multiplier.
 
     Raises:
         ModelError: something else.
@@ -837,8 +839,8 @@ class SectionForce(_Station):
     shape (instants, 6) [N, N m].
 
     Attributes:
-        body: the beam.
-        x: along it [m].
+        body: beam or rod of which the section is a part.
+        x: position of the section along it [m].
 
     Example:
         >>> model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
@@ -866,8 +868,8 @@ class Stress(_Station):
     readings have shape (instants,) [Pa].
 
     Attributes:
-        body: the beam.
-        x: along it [m].
+        body: beam or rod of which the section is a part.
+        x: position of the section along it [m].
     """
 
     label, unit = "stress", "Pa"
@@ -887,7 +889,7 @@ class Tension(Sensor):
     """Sensor of the tension at the quadrature points of a string; readings have shape (instants, points) [N].
 
     Attributes:
-        string: of the model.
+        string: string of the model.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))

@@ -106,8 +106,8 @@ class WatchedCondition:
     stored instant.
 
     Args:
-        condition: that is watched.
-        system: what moves.
+        condition: condition that is evaluated.
+        system: system of the run.
     """
 
     def __init__(self, condition: When, system: System) -> None:
@@ -141,7 +141,7 @@ def watched_conditions(
     condition that ends the run is among them.
 
     Args:
-        system: of the run.
+        system: system of the run.
         stop: condition that ends the run, or None.
         so_far: states of a run that is continued, or None.
     """

@@ -33,8 +33,8 @@ class Answers(ABC):
     """Abstract source of Krylov bases: the responses of a linear model to its inputs at given frequencies.
 
     Attributes:
-        metric: of the energy, symmetric and positive semi-definite, shape (n, n).
-        phases: how many columns one answer has that matter: 2 where forces across the velocity turn motions.
+        metric: energy matrix, symmetric and positive semi-definite, shape (n, n).
+        phases: number of columns of one response that matter: 2 where forces across the velocity turn motions.
     """
 
     metric: sparse.csr_array
@@ -74,7 +74,7 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
     and points of largest error), up to ``most`` columns.
 
     Args:
-        poles: that inputs reach and outputs see, shape (k,) [rad/s].
+        poles: poles that inputs reach and outputs see, shape (k,) [rad/s].
     """
     whole = _with_whole(answers, basis, answers.static_columns(), np.inf)
     if whole.shape[1] <= most:
@@ -155,8 +155,8 @@ def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> Co
     the mode.
 
     Args:
-        metric: of the energy, shape (n, n).
-        answers: to unit inputs, shape (n, inputs).
+        metric: energy matrix, shape (n, n).
+        answers: responses to unit inputs, shape (n, inputs).
     """
     energies, mixes = np.linalg.eigh(answers.conj().T @ (metric @ answers))
     told = energies > ROUND_OFF * energies.max(initial=0.0)

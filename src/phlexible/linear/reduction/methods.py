@@ -39,7 +39,7 @@ class PassivityCertificate:
     the largest entry.
 
     Attributes:
-        skewness: of J: what J + J^T misses.
+        skewness: largest entry of J + J^T, which is zero for a skew J.
         dissipation: how far R is from positive semi-definite.
         storage: how far the energy matrix E^T Q is from symmetric and positive semi-definite.
         zero_modes: number of motions and stresses that stay as they are, as rigid motions of a free body do. A
@@ -155,14 +155,14 @@ def reduced_model(
 
     Args:
         model: any linear model.
-        order: of the reduced model; with second-order form even for the first three methods. With
-            ``keep_rigid`` the number of flexible states.
-        method: how the basis is made.
+        order: number of states of the reduced model; even for the first three methods where there is a second-order
+            form. With ``keep_rigid`` the number of flexible states.
+        method: method that makes the basis.
         frequencies: for Krylov: where moments are matched, shape (k,) [rad/s]; None: chosen one after
             the other where the error is greatest.
         keep_rigid: [B] (46): rigid velocities and multipliers stay, flexible velocities and stresses are
             projected.
-        static_correction: of modal bases: static answers at inputs and outputs take the place of the last modes.
+        static_correction: for modal bases: static responses at inputs and outputs take the place of the last modes.
 
     Raises:
         ParameterError: an order that is not below the model's, odd, or too small; frequencies for

@@ -76,7 +76,7 @@ class StateBasis:
 
     Attributes:
         columns: V, orthonormal in the energy, zero at multipliers, shape (order of the model, k).
-        method: for the names of the new states.
+        method: name of the method, from which names of the new states are made.
         prescribed: how many of the columns the order does not count: what inputs prescribe or joint forces are
             read from, and self-stresses that inputs drive.
     """
@@ -185,9 +185,9 @@ def pair_basis(
     ones.
 
     Args:
-        basis: of a mechanical model: columns of a number of motions.
-        flexible: where flexible states are, if the order counts these only.
-        with_tied: also for inputs that prescribe velocities, and for the forces there as outputs.
+        basis: function that returns a given number of motions of a mechanical model as columns.
+        flexible: indices of flexible states, if the order counts these only.
+        with_tied: whether inputs that prescribe velocities, and forces there as outputs, are included.
 
     Raises:
         ParameterError: an order that is not above the rigid motions, or above the number of states.
@@ -301,7 +301,7 @@ class StateAnswers(Answers):
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
-            shift: of the frequency where the static answers begin, far below all others [rad/s].
+            shift: frequency at which the static responses are taken, far below all others [rad/s].
         """
         self.metric = model.energy_matrix
         self._rigid = np.zeros((model.order, 0)) if rigid is None else rigid
@@ -460,8 +460,8 @@ def state_basis(
     joint forces as outputs, add to the order.
 
     Args:
-        static_correction: of modal bases.
-        flexible: where flexible states are; the order then counts these only.
+        static_correction: for modal bases: static responses take the place of the last modes.
+        flexible: indices of flexible states; the order then counts these only.
 
     Raises:
         ParameterError: an order that is not below the model's, or that does not fit its rigid motions.

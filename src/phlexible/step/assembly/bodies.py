@@ -84,10 +84,10 @@ class BlockPlaces:
     """Offsets of the parts of the block of a frame, see ``step/kernels/segments.py``.
 
     Attributes:
-        strides: from row to row of corner, side and bottom.
+        strides: numbers from row to row of the corner, the side and the bottom.
         side: first number of (eta, V and w and y).
         bottom: first number of (V and w and y, eta).
-        lines: of each row of (eta, eta), shape (n,).
+        lines: offset of each row of (eta, eta), shape (n,).
         length: numbers in the block.
     """
 
@@ -223,7 +223,7 @@ class TypeTables:
 
     Attributes:
         type_of: number of the type of each body.
-        bands: of each type, None where the block of eta is dense.
+        bands: band of each type, None where the block of eta is dense.
     """
 
     def __init__(

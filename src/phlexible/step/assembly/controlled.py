@@ -59,9 +59,9 @@ class Target:
     Attributes:
         column: first of them in a row of load values.
         begin, size: range among the values of the controller.
-        direction: that a single value acts along, shape (3,); None: values act as they are.
+        direction: direction along which a single value acts, shape (3,); None: values act as they are.
         is_whole: whether the controller has no other values.
-        load: whose three numbers they are; None: a single one.
+        load: load whose three values they are; None: a single value.
     """
 
     column: int
@@ -85,13 +85,13 @@ class ControlledValue:
     """All load values that one controller sets, and what it measures.
 
     Attributes:
-        targets: where its values act.
+        targets: load values that the controller sets.
         feedback: the controller.
         measured: coordinates and points that compiled code measures.
         channels: quantities that the controller receives; empty: all that is measured, unchanged.
         size: numbers that the controller returns: 1 for a joint, 3 for a load, or all of a ``StateForce``.
-        name: of the load or element, for messages.
-        dimension: of the model.
+        name: name of the load or element, for messages.
+        dimension: dimension of the model.
     """
 
     targets: tuple[Target, ...]

@@ -50,7 +50,7 @@ class Cuda:
         """Load a program and return a function that finds the functions of the program by their names.
 
         Args:
-            name: of the program, unique.
+            name: unique name of the program.
             written: returns its text in LLVM's language, called if it is not cached on disk.
         """
         self._enter()
@@ -119,8 +119,8 @@ class Room:
     """Memory of a GPU, which is freed with this object.
 
     Args:
-        owner: the GPU.
-        address: of its first byte.
+        owner: GPU that has the memory.
+        address: address of its first byte.
     """
 
     def __init__(self, owner: Cuda, address: int) -> None:

@@ -35,9 +35,9 @@ class HeldThreads:
         processor: whose threads take them, or an object that runs programs as it does.
 
     Attributes:
-        state: of all mechanisms, shape (state numbers, mechanisms).
+        state: states of all mechanisms, shape (state numbers, mechanisms).
         row: the last stored instant of each, of the same shape.
-        loads: in the steps to come, shape (3 loads, mechanisms).
+        loads: load values in the steps to come, shape (3 loads, mechanisms).
 
     Raises:
         ParameterError: threads do not step the model, or the processor does not have all functions of its laws.
@@ -86,7 +86,7 @@ class HeldThreads:
         """Advance some of the mechanisms by a number of steps.
 
         Args:
-            count: of the steps.
+            count: number of steps.
             which: whether each mechanism moves, shape (mechanisms,).
 
         Returns:

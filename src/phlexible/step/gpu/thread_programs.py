@@ -38,7 +38,7 @@ class ThreadLayout:
         example: memory of one of the mechanisms, which is connected.
 
     Attributes:
-        structure: of all mechanisms, which is constant in their programs.
+        structure: structure of all mechanisms, which is constant in their programs.
         header: counts by their indices in a header, zero where addresses belong.
         state_numbers: count of numbers of the state, the first array of a thread.
         arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
@@ -130,7 +130,7 @@ def thread_program(
     (velocities, n); ``counts`` [n] become 1, or 0 where that fails.
 
     Args:
-        layout: of the memory of a thread.
+        layout: layout of the memory of a thread.
         steps, velocities: functions of the kernels, ``advance`` and ``joint_velocities``.
         threads: target of the program.
     """

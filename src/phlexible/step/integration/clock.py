@@ -28,7 +28,7 @@ class Clock:
     """Instants of a run: steps 0 .. count - 1 from ``start`` on, of which step k begins at ``instant(k)``.
 
     Attributes:
-        start: [s].
+        start: first instant of the grid [s].
         step: size h of all steps but the last [s].
         full: number of steps of size h.
         remainder: size of one more, shorter step [s], or 0.
@@ -133,24 +133,24 @@ class Checkpoint:
     """State and step sizes of a run at one instant, from which it continues with the same digits as without a stop.
 
     Attributes:
-        time: [s].
-        origin: where its grid of instants begins [s].
-        step: of the grid [s].
-        number: of steps from the origin to here.
+        time: instant at which the run continues [s].
+        origin: first instant of the grid [s].
+        step: step of the grid [s].
+        number: number of steps from the origin to the instant.
         since_stored: steps since the last stored instant that ``every`` asked for.
-        own_share: of the last stored instant's own multipliers in their final mean with those of the
-            next step; 1 if they are final.
-        halvings: so far.
-        depth: steps are halved so often before they are tried.
-        successes: pieces that succeeded since then.
+        own_share: weight of the multipliers of the step before the last stored instant in the mean with those of
+            the step after it; 1 if they are final.
+        halvings: number of halved steps so far.
+        depth: number of times that steps are halved before they are tried.
+        successes: number of pieces that succeeded since then.
         last_step: length of the last step [s]; nan before the first.
         level: steps are 2^level times shorter than the grid's, for a tolerance.
-        easy: blocks of them that would have done with longer ones.
-        block: steps that are taken at a time.
+        easy: number of blocks of steps for which longer ones would have been accurate enough.
+        block: number of steps that are taken at a time.
         continues: the next step starts where one of the same size ended.
         failed: the next step has been tried at full size.
-        layout: what the numbers are; other versions may keep others.
-        numbers: what the stepper keeps from step to step, shape (numbers,).
+        layout: description of the numbers; other versions may store others.
+        numbers: numbers that the stepper stores from step to step, shape (numbers,).
     """
 
     time: float

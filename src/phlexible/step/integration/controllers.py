@@ -35,7 +35,7 @@ class SampledController:
     """One controller with sampling, delay or linear states, and the numbers that it stores from sample to sample.
 
     Args:
-        value: the controller.
+        value: the controller, with what it measures and sets.
         begin: index of its first number in the array of measurements of all controllers.
 
     Attributes:
@@ -66,7 +66,7 @@ class SampledController:
         """Return the values that act from a time on, shape (size,), and take a sample if one is due.
 
         Args:
-            time: [s].
+            time: start of the step [s].
             numbers: measurements of all controllers by compiled code, shape (measured numbers,).
             read: returns the whole state as a run of one instant.
 
@@ -188,7 +188,7 @@ class Controllers:
     """Evaluates controllers at the state of an assembly, whose positions and rates the kernels have written.
 
     Args:
-        assembly: what moves.
+        assembly: assembly of the mechanism, whose memory holds the state.
 
     Attributes:
         angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
@@ -272,8 +272,8 @@ class Controllers:
         """Evaluate the controllers at a time, and write the load values that they return into ``held``.
 
         Args:
-            time: [s].
-            moving_rates: then, shape (vectors of moving frames, 3).
+            time: start of the step [s].
+            moving_rates: rates of the vectors in moving frames at the time, shape (vectors of moving frames, 3).
             held: receives the values, zero elsewhere, shape (load values,) [N or N m].
             read: gives the whole state, for sensors that need it.
 
@@ -412,7 +412,7 @@ class PythonLaws:
     it came in are done and stored; a second one ends a function that hangs, and with it these steps.
 
     Args:
-        assembly: whose laws.
+        assembly: assembly with the laws.
 
     Attributes:
         guard: context manager around compiled code, which holds Ctrl-C back; None: no law runs in Python.

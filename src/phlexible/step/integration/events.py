@@ -41,13 +41,13 @@ class RunEvents:
     """Prescribed and conditional events of one run: which are due, and when conditions are satisfied.
 
     Args:
-        system: what moves.
+        system: system of the run.
         stepper: takes the steps.
-        clock: of the run.
+        clock: clock of the run.
         conditions: watched conditions by the number of the event, or STOP.
 
     Attributes:
-        stopped: when the run was stopped [s], or None.
+        stopped: time at which a condition stopped the run [s], or None.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class RunEvents:
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
-            watched: of the stepper, the ends of the steps that were taken.
+            watched: ends of the steps that were taken, an array each by the names of the state tables.
         """
         times = instants[1 : len(watched["step_error"]) + 1]
         beyond = self._excesses(times, watched)
@@ -134,8 +134,8 @@ class RunEvents:
         """Return the first time in a step at which one of the conditions is satisfied, to which a run can step [s].
 
         Args:
-            numbers: of the conditions, which are satisfied at the end.
-            start, end: of the step [s].
+            numbers: indices of the conditions, which are satisfied at the end of the step.
+            start, end: start and end of the step [s].
             before: snapshot of the stepper at its start.
             last_step: length of the step before it [s].
         """

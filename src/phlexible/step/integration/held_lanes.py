@@ -19,12 +19,12 @@ class HeldLanes:
 
     Args:
         calls: first steps of each mechanism, which can join and have one key.
-        lanes: where steps are taken; others may use it between calls.
+        lanes: memory of the lanes that take the steps; others may use it between calls.
 
     Attributes:
-        state: of all mechanisms, shape (state numbers, width).
-        row: the last stored instant of each, shape (state numbers, width).
-        loads: in the steps to come, shape (3 loads, width).
+        state: states of all mechanisms, shape (state numbers, width).
+        row: last stored instant of each mechanism, shape (state numbers, width).
+        loads: load values in the steps to come, shape (3 loads, width).
     """
 
     def __init__(self, calls: Sequence[StepCall], lanes: LaneMemory) -> None:
@@ -54,7 +54,7 @@ class HeldLanes:
         """Advance some of the mechanisms by a number of steps.
 
         Args:
-            count: of the steps.
+            count: number of steps.
             which: whether each mechanism moves, shape (width,); the others stay as they are.
 
         Returns:

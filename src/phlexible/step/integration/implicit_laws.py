@@ -46,7 +46,7 @@ class ImplicitLaws:
 
     Args:
         arms: length [m] that makes each value a force: 1, or more for a torque, shape (values,).
-        mass: of all that moves [kg].
+        mass: mass of all bodies [kg].
         reach: size of the model [m].
 
     A law that jumps (friction without a slope, a switch, noise) may have no such values. A step then uses values

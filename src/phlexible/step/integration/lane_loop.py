@@ -131,7 +131,7 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
 
     Args:
         runs: each continues in a context of its own.
-        lanes: where steps are taken.
+        lanes: lanes that take the steps.
 
     Returns:
         What each run returned or raised; the shares of their steps that were taken in lanes, shape (runs,).

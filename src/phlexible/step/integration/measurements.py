@@ -11,8 +11,8 @@ def check_periods(mechanism: Mechanism, step: float) -> None:
     """Refuse sampling periods that are no multiples of the step.
 
     Args:
-        mechanism: with its controllers.
-        step: [s].
+        mechanism: mechanism with its controllers.
+        step: step of the run [s].
 
     Raises:
         ParameterError: names the controller.

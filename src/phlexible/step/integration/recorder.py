@@ -26,7 +26,7 @@ class Recorder:
     begins with the last instant of the block before, which it replaces, and every block is complete at any time.
 
     Args:
-        system: what moves.
+        system: system of the run.
         sources: columns of the stored work by the name of the source.
         sink: takes each block.
 
@@ -89,9 +89,9 @@ class Recorder:
         """Record instants from stored rows of the state.
 
         Args:
-            times: of the instants [s].
-            rows: of the stepper.
-            halvings: of steps so far.
+            times: stored instants, shape (instants,) [s].
+            rows: stored rows of the stepper.
+            halvings: number of halved steps so far.
             is_last_open: the step after the last instant has not been taken yet.
         """
         if len(times):
@@ -117,11 +117,11 @@ def recording_of(
     """Stored rows of a stepper at some instants as a recording.
 
     Args:
-        system: what moved.
-        sources: as of ``Recorder``.
-        times: of the instants [s].
-        rows: of the stepper.
-        halvings: of steps so far.
+        system: system of the run.
+        sources: columns of the stored work by the name of the source.
+        times: stored instants, shape (instants,) [s].
+        rows: stored rows of the stepper.
+        halvings: number of halved steps so far.
         given: frames and paths at these times, where they are known.
     """
     count = len(times)

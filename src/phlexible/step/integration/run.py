@@ -57,16 +57,16 @@ class Run:
 
     Args:
         stepper: takes the steps.
-        most_pieces: that a step may be halved into; None: as many as a run may have.
+        most_pieces: number of pieces that a step may be halved into; None: as many as a run may have.
         on_change: called with the time [s] at the first step and where steps get another length, and with whether
             it is the first one.
         check: refuses instants between which prescribed motions jump.
 
     Attributes:
-        stepper: as given.
-        sizes: of the last steps.
-        halvings: of steps so far.
-        count: of pieces of halved steps.
+        stepper: stepper that takes the steps.
+        sizes: sizes of the last steps.
+        halvings: number of halved steps so far.
+        count: counter of pieces of halved steps.
         words: warnings about the steps so far.
     """
 

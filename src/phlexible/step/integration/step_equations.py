@@ -20,7 +20,7 @@ class StepEquations:
 
     Args:
         memory: tables of the mechanism, connected with its programs.
-        damping: numerical, gamma.
+        damping: numerical damping gamma.
     """
 
     def __init__(self, memory: Memory, damping: float = 0.0) -> None:
@@ -35,7 +35,7 @@ class StepEquations:
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
                 and the next.
-            sizes: of the steps, (N,) [s].
+            sizes: sizes of the steps, (N,) [s].
             moving: prescribed vectors at these instants.
             loads: load values in the steps, (N, 3 values).
             with_ends: whether the second result is wanted, (N, numbers); else it has no rows.
@@ -57,8 +57,8 @@ class StepEquations:
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 
         Args:
-            states: both stored instants, (2, numbers).
-            size: of the step [s].
+            states: stored instants at the start and the end, (2, numbers).
+            size: size of the step [s].
             moving: prescribed vectors at both instants.
             loads: load values in the step.
             directions: changes of the stored numbers of both, (k, 2, numbers).

@@ -31,8 +31,9 @@ class Pieces:
     """Counts pieces of halved steps against a limit, and checks the deformation of bodies now and then.
 
     Args:
-        stepper: takes them.
-        most: of them in a single step; None: ``MOST_PIECES`` beyond those that each step may have.
+        stepper: stepper that takes the steps.
+        most: greatest number of pieces of a single step; None: ``MOST_PIECES`` beyond those that each step may
+            have.
     """
 
     def __init__(self, stepper: "Stepper", most: int | None = None) -> None:
@@ -102,8 +103,8 @@ def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[s
     """Return a message about Newton's method in a step that failed, and its scaled updates, shape (iterations,).
 
     Args:
-        stepper: with the memory of the last attempt.
-        time: at the start of the step [s].
+        stepper: stepper with the memory of the last attempt.
+        time: start of the step [s].
         is_singular: whether Newton's matrix was singular.
     """
     assembly, memory, cause = stepper.assembly, stepper.memory, stepper.cause

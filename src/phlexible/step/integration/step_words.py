@@ -17,7 +17,7 @@ class StepWords:
     """Collects warnings of a run: when joints were first redundant, and when the energy balance was first open.
 
     Args:
-        stepper: whose steps they are; its counts so far have been reported.
+        stepper: stepper whose steps are watched; its counts so far have been reported.
 
     Attributes:
         has_any: whether there is a warning, reported or not.

@@ -45,15 +45,15 @@ class Stepper(MechanismState):
     """Takes steps from its stored state: exact in energy, momenta, joints and the path of the centre of mass.
 
     Args:
-        assembly: what moves; its memory holds the state.
+        assembly: assembly of the mechanism, whose memory holds the state.
         order: one of ``SUBSTEPS``.
         damping: numerical, gamma_num of (3.4).
         is_redundant: whether constraints are redundant; their forces of least size are taken.
         loop: returns the loop that takes the steps of a memory; None: the compiled loop.
-        coarsening: how many times longer the substeps around contacts are than contacts request.
+        coarsening: factor on the length of the substeps around contacts.
 
     Attributes:
-        damping: as given.
+        damping: numerical damping gamma_num.
         shares: shares of a step that its substeps take, shape (substeps,).
         has_laws: whether forces are functions of the state that Python evaluates in the step.
         is_controlled: whether there are controllers, which are evaluated before each step.
@@ -268,7 +268,7 @@ class Stepper(MechanismState):
             rows: receive stored instants and the reactions of the first step.
             step: size of the steps [s].
             course: inputs of their substeps; without any the state as it is becomes a row.
-            purpose: of the call.
+            purpose: purpose of the call.
         """
         sizes = step * course.shares
         request = self.request(

@@ -32,8 +32,8 @@ class Advance(NamedTuple):
     """Result of a number of steps of one size.
 
     Attributes:
-        steps: how many were taken.
-        is_singular: whether the next one failed with a singular matrix.
+        steps: number of steps that were taken.
+        is_singular: whether the next step failed with a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
         last_error: largest estimated error of the steps after the last stored row, see ``error``.
@@ -63,7 +63,7 @@ class Course(NamedTuple):
     Attributes:
         shares: shares of a step that its substeps take, shape (substeps,).
         moving: prescribed vectors at the ends of all substeps, shape (steps substeps + 1, 3 vectors).
-        loads: at their middles, shape (steps substeps, 3 loads).
+        loads: load values at the middles of the substeps, shape (steps substeps, 3 loads).
     """
 
     shares: Array
@@ -105,8 +105,8 @@ class StoredRows:
 
     Args:
         memory: whose state is stored, with its multipliers and forces, the reactions, as its last numbers.
-        count: steps in all; 0: the state as it is.
-        storage: which of them are stored.
+        count: number of steps; 0: the state as it is becomes a row.
+        storage: rule which of the steps are stored.
 
     Attributes:
         numbers: the rows, shape (rows, state numbers).
