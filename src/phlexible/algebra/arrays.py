@@ -24,7 +24,9 @@ NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
 
 @contextmanager
 def whole_runs() -> Iterator[None]:
-    """Context for results that are computed from runs: a partial run would look like a whole one."""
+    """Return a context in which interrupted runs raise ``KeyboardInterrupt``, for results that a partial run would
+    falsify.
+    """
     token = NEEDS_WHOLE_RUNS.set(True)
     try:
         yield
@@ -53,7 +55,7 @@ LONGEST_LAG = 10.0
 
 
 def positive(name: str, value: float) -> float:
-    """The value as a float, refused unless it, and its powers, are finite and positive."""
+    """Return a user's value as a float; raise an error unless it and its powers are finite and positive."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
@@ -63,7 +65,7 @@ def positive(name: str, value: float) -> float:
 
 
 def non_negative(name: str, value: float) -> float:
-    """The value as a float, refused unless it is finite and not negative."""
+    """Return a user's value as a float; raise an error unless it is finite and not negative."""
     number = finite(name, value)
     if number < 0:
         raise ParameterError(f"{name} must not be negative, got {value!r}")
@@ -71,7 +73,9 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
-    """Warn of an angle [rad], or of a rate [rad/s], that is whole degrees and more than a full rotation."""
+    """Warn that an angle [rad], or a rate [rad/s], seems to be in degrees: it is a multiple of 5 and more than a
+    full rotation.
+    """
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
@@ -83,7 +87,9 @@ def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
 
 
 def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
-    """The value as one damping ratio, or one for each mode, not negative; warns above critical damping."""
+    """Return a user's damping ratio as a float, or one for each mode as a tuple; raise an error if one is negative,
+    warn above critical damping.
+    """
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
         ratios = numbers(name, value, expected := "one number or a sequence of one for each mode")
         if ratios.ndim != 1 or not ratios.size:
@@ -93,7 +99,7 @@ def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, .
 
 
 def damping_ratios(ratio: ArrayLike, count: int) -> Array:
-    """Damping ratios of a number of modes, from one for all or one for each, shape (count,)."""
+    """Return the damping ratios of ``count`` modes, shape (count,), from one number for all or one for each."""
     if isinstance(ratio, tuple) and len(ratio) != count:
         raise ParameterError(
             f"damping_ratio must be one number, or {count}, one for each mode or shape that is retained, in"
@@ -103,6 +109,7 @@ def damping_ratios(ratio: ArrayLike, count: int) -> Array:
 
 
 def _checked_ratio(name: str, value: float) -> float:
+    """Return a user's damping ratio as a float; raise an error if it is negative, warn if it is 1 or more."""
     ratio = non_negative(name, value)
     if ratio >= 1:
         warn_user(
@@ -114,7 +121,9 @@ def _checked_ratio(name: str, value: float) -> float:
 
 
 def checked_relaxation_time(name: str, value: float) -> float:
-    """The value as a Kelvin-Voigt time that is not negative [s]; warns of one that no material has."""
+    """Return a user's Kelvin-Voigt time [s] as a float; raise an error if it is negative, warn if no material has
+    so long a time.
+    """
     lag = non_negative(name, value)
     if lag > LONGEST_LAG:
         warn_user(
@@ -126,9 +135,11 @@ def checked_relaxation_time(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float, largest: float = LARGEST) -> float:
-    """The value as a float, refused unless it is one finite number, of a size whose powers are finite too."""
+    """Return a user's value as a float; raise an error unless it is one finite number of at most ``largest`` in
+    size.
+    """
     try:
-        number = _number(value)
+        number = _as_float(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be one number, got {value!r}") from None
     if not isfinite(number):
@@ -139,12 +150,13 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
 
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
-    """The value as an array of its shape; refused if entries are not real numbers, or too large for their powers.
+    """Return a user's value as an array of floats, of its shape. Raise an error if entries are not real numbers or
+    too large.
 
     They may be infinite or NaN.
     """
     try:
-        array = _numbers(value)
+        array = _as_floats(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
     if array.size and not np.abs(array).max() <= largest and (np.abs(array[np.isfinite(array)]) > largest).any():
@@ -153,7 +165,7 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
 
 
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
-    """The value as three finite numbers, shape (3,), read-only."""
+    """Return a user's value as three finite numbers, shape (3,), read-only."""
     result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
@@ -164,7 +176,7 @@ def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
 
 
 def unit_vector(name: str, value: ArrayLike) -> Array:
-    """The value divided by its length, shape (3,); refused if it is zero."""
+    """Return a user's vector divided by its length, shape (3,), read-only; raise an error if it is zero."""
     result = vector(name, value)
     length = float(np.linalg.norm(result))
     if length == 0:
@@ -175,7 +187,8 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
 
 
 def signed_columns(shapes: Array) -> Array:
-    """Columns with a positive sign of their first component of largest size; sizes within 1e-6 are equal.
+    """Return the columns of a matrix with signs that make the first of their largest components positive. Sizes
+    within 1e-6 count as equal.
 
     Round-off thus does not determine the sign of symmetric shapes, whose largest components have both signs.
     """
@@ -185,21 +198,23 @@ def signed_columns(shapes: Array) -> Array:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """View of an array that cannot be written to."""
+    """Return a view of an array that cannot be written to."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def immutable_copy(value: Any) -> Any:
-    """Copy of a value that nobody can change: arrays as read-only copies, lists as tuples."""
+    """Return a copy of a value that nobody can change: an array as a read-only copy, a list as a tuple of such
+    copies.
+    """
     if isinstance(value, np.ndarray):
         return read_only(value.copy())
     return tuple(immutable_copy(item) for item in value) if isinstance(value, list) else value
 
 
 def make_immutable(record: Any) -> None:
-    """Replace the attributes of a description, also of a frozen dataclass, by immutable copies."""
+    """Replace the attributes of an object by immutable copies, also in frozen dataclasses."""
     vars(record).update({name: immutable_copy(value) for name, value in vars(record).items()})
 
 
@@ -210,11 +225,14 @@ def make_arrays_read_only(record: Any) -> None:
 
 
 def _too_large(name: str, value: object) -> str:
+    """Return the message that a number is too large for its powers to be finite."""
     return f"{name} must be at most {LARGEST:g} in size (its powers would be infinite), got {value!r}"
 
 
-def _number(value: object) -> float:
-    """Number as a float, also from an array without axes."""
+def _as_float(value: object) -> float:
+    """Return a number, also from an array without axes, as a float; raise an error for text, truth values and
+    others.
+    """
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise ValueError
@@ -224,8 +242,8 @@ def _number(value: object) -> float:
     return float(value)  # type: ignore[arg-type]  # other values raise
 
 
-def _numbers(value: ArrayLike) -> Array:
-    """New array of floats; lists with text or truth values among numbers are refused."""
+def _as_floats(value: ArrayLike) -> Array:
+    """Return a new array of floats from a user's numbers; raise an error for text or truth values among them."""
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
@@ -235,7 +253,7 @@ def _numbers(value: ArrayLike) -> Array:
         raise TypeError
     array = np.array(value)
     if array.dtype.kind == "O":
-        return np.array([_number(item) for item in array.ravel()]).reshape(array.shape)
+        return np.array([_as_float(item) for item in array.ravel()]).reshape(array.shape)
     if array.dtype.kind not in "iuf":
         if array.size == 0:
             return array.astype(np.float64, copy=False)
@@ -252,7 +270,9 @@ Option = TypeVar("Option", bound=Enum)
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
-    """The value as an int, refused unless it is a whole number of at least ``least``; floats are refused."""
+    """Return a user's value as an int; raise an error unless it is a whole number of at least ``least``. Floats are
+    refused.
+    """
     try:
         number = index(value)  # type: ignore[arg-type]  # other values raise
     except TypeError:
@@ -265,7 +285,9 @@ def whole(name: str, value: object, least: int = 1) -> int:
 
 
 def plane_or_space(value: object) -> int:
-    """Dimension of a body that cannot move on a line, refused unless it is 2 or 3."""
+    """Return the dimension of a model, for bodies that cannot move on a line; raise an error unless it is 2 or
+    3.
+    """
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
     on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
@@ -276,14 +298,16 @@ def plane_or_space(value: object) -> int:
 
 
 def line_plane_or_space(value: object) -> int:
-    """Dimension of a model, refused unless it is 1, 2 or 3."""
+    """Return the dimension of a model; raise an error unless it is 1, 2 or 3."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) in (1, 2, 3):
         return int(value)
     raise ParameterError(f"dimension must be 1 (the x axis), 2 (the xy plane) or 3 (space), got {value!r}")
 
 
 def option(name: str, value: object, options: type[Option]) -> Option:
-    """Member of an enumeration, from the member or its value."""
+    """Return the member of an enumeration that a user chose by the member or by its value; raise an error that
+    lists the options.
+    """
     try:
         return options(value)
     except ValueError:
@@ -292,26 +316,26 @@ def option(name: str, value: object, options: type[Option]) -> Option:
 
 
 def flag(name: str, value: object) -> bool:
-    """The value as a bool, refused unless it is True or False (of Python or NumPy)."""
+    """Return a user's value as a bool; raise an error unless it is True or False (of Python or NumPy)."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {value!r}")
 
 
 def text(name: str, value: object) -> str:
-    """The text itself, refused if it is empty, blank or has a NUL."""
+    """Return a user's text; raise an error if it is empty, blank or contains a NUL character."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
     return value
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """The text itself, or None."""
+    """Return a user's text, or None; raise an error if it is empty, blank or contains a NUL character."""
     return None if value is None else text(name, value)
 
 
 def times(name: str, value: object) -> tuple[float, ...]:
-    """Finite numbers as a tuple, refused unless they are a sequence."""
+    """Return a user's sequence of finite numbers as a tuple; raise an error for other values."""
     values = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
     if values.ndim != 1:
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
@@ -319,13 +343,14 @@ def times(name: str, value: object) -> tuple[float, ...]:
 
 
 def file_path(name: str, value: object) -> str:
-    """Path of a file as text, refused unless it is text or a ``pathlib.Path``."""
+    """Return a user's path of a file as text; raise an error unless it is text or a ``pathlib.Path``."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     return text(name, path)
 
 
 def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
-    """Number of steps [s] in a positive time.
+    """Return the number of steps of length ``step`` [s] in a time [s]; raise an error unless the time is a positive
+    multiple.
 
     Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 
@@ -340,7 +365,7 @@ def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
 
 
 def mapping(name: str, value: object) -> dict[str, Any]:
-    """Dictionary with texts as keys; None: an empty one.
+    """Return a user's dictionary with texts as keys; for None an empty one.
 
     Raises:
         ParameterError: another type.
@@ -351,7 +376,7 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 
 
 def texts(name: str, value: object) -> tuple[str, ...]:
-    """Names as a tuple, refused unless they are a list or tuple of texts.
+    """Return a user's list of names as a tuple; raise an error unless it is a list or tuple of texts.
 
     Raises:
         ParameterError: another type.
@@ -365,7 +390,8 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
-    """Value of a user's function; runs within it that are interrupted raise ``KeyboardInterrupt``.
+    """Call a user's function and return its value. Errors are re-raised as ``FunctionError``, and runs within it
+    that are interrupted raise ``KeyboardInterrupt``.
 
     Raises:
         FunctionError: the function raised an error, which is ``__cause__``; the message names function and
@@ -383,12 +409,14 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:
-    """Error for an exception of a user's function, for callers that make ``at`` only when needed."""
+    """Return a ``FunctionError`` that names a user's function, the exception that it raised, and its argument
+    ``at``; the caller raises it.
+    """
     return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 
 def check_callable(name: str, value: object, *arguments: str) -> None:
-    """Refuse values that are not functions, and functions that cannot take this number of arguments.
+    """Raise an error unless a user's value is a function that can take as many arguments as ``arguments`` names.
 
     Raises:
         ParameterError: the message has the expected arguments.

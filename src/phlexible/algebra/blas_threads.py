@@ -19,14 +19,16 @@ NAMES = [f"{front}openblas_{{}}_num_threads{end}" for front in ("scipy_", "") fo
 
 
 class _Threads:
-    """Numbers of threads of the libraries of NumPy and SciPy; concurrent users are counted."""
+    """Number of threads in the OpenBLAS libraries of NumPy and SciPy, which is one while somebody uses the
+    context.
+    """
 
     def __init__(self) -> None:
         self._lock, self._users, self._before = Lock(), 0, list[int]()
 
     @cached_property
     def _libraries(self) -> list[tuple[Any, Any]]:
-        """Functions that get and set the number of threads, of each OpenBLAS library."""
+        """Functions that get and set the number of threads, as pairs for each OpenBLAS library."""
         pairs = []
         for package in (np.__file__, scipy.__file__):
             package_folder = Path(str(package)).parent
@@ -43,7 +45,7 @@ class _Threads:
         return pairs
 
     def enter(self) -> None:
-        """Set the number of threads to one."""
+        """Count one more user of the context; the first one sets the number of threads to one."""
         with self._lock:
             self._users += 1
             if self._users == 1:
@@ -51,13 +53,14 @@ class _Threads:
                 self._set([1] * len(self._before))
 
     def leave(self) -> None:
-        """Restore the number of threads when the last user leaves."""
+        """Count one user less of the context; the last one restores the number of threads."""
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._set(self._before)
 
     def _set(self, counts: list[int]) -> None:
+        """Set the number of threads of each library."""
         for (_, change), count in zip(self._libraries, counts, strict=True):
             change(count)
 
@@ -67,7 +70,7 @@ _threads = _Threads()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Context with one BLAS thread in all Python threads; other libraries are not affected."""
+    """Return a context in which NumPy and SciPy use one BLAS thread, in all Python threads."""
     _threads.enter()
     try:
         yield

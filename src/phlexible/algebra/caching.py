@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
-    """Decorator of a function of one object that caches the result in the object, like ``cached_property``.
+    """Decorate a function of one object so that its result is stored in the object, like ``cached_property``.
 
     Models that are built together share descriptions of bodies, and with them the cached results.
     """
@@ -34,7 +34,9 @@ CACHED_SIZE, CACHED_COUNT = 4096, 64
 """Limits of ``cached_by_values``: largest number of entries of an array, and number of cached results."""
 
 
-class _Numbers(NamedTuple):
+class _HashableArray(NamedTuple):
+    """Content and shape of an array, which can be a key of a cache; a call returns the array."""
+
     content: bytes
     shape: tuple[int, ...]
 
@@ -43,18 +45,21 @@ class _Numbers(NamedTuple):
 
 
 def cached_by_values(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Decorator of a function of arrays and hashable values that caches the last results."""
+    """Decorate a function of arrays and hashable values so that its last 64 results are cached by the values of its
+    arguments.
+    """
 
     @lru_cache(CACHED_COUNT)
     def result_of(*arguments: Any) -> Result:
-        return function(*(value() if isinstance(value, _Numbers) else value for value in arguments))
+        return function(*(value() if isinstance(value, _HashableArray) else value for value in arguments))
 
     @wraps(function)
     def cached(*arguments: Any) -> Result:
-        return result_of(*(_numbers(value) if isinstance(value, np.ndarray) else value for value in arguments))
+        return result_of(*(_hashable(value) if isinstance(value, np.ndarray) else value for value in arguments))
 
     return cached
 
 
-def _numbers(array: Array) -> _Numbers:
-    return _Numbers(np.asarray(array, dtype=np.float64).tobytes(), array.shape)
+def _hashable(array: Array) -> _HashableArray:
+    """Return content and shape of an array as a key of a cache."""
+    return _HashableArray(np.asarray(array, dtype=np.float64).tobytes(), array.shape)

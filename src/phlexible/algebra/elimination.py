@@ -25,7 +25,7 @@ END = 0.3  # of all rows in each of the two ends
 
 
 def separated(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
-    """Nodes that a nested dissection of the nodes from ``last`` on eliminates before each node.
+    """Return for each node the nodes that a nested dissection of the nodes from ``last`` on eliminates before it.
 
     Args:
         sizes: rows of each node.
@@ -67,23 +67,27 @@ NEAR, BETWEEN, FAR = range(3)
 
 
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
-    """Side of each node (NEAR, BETWEEN or FAR) for the shortest cut of a connected graph; None: no short cut."""
+    """Find the shortest cut of a connected graph between pairs of opposite ends. Return the side of each node
+    (NEAR, BETWEEN or FAR), or None if no cut is short.
+    """
     best, least = None, rows.sum() / 4.0
-    for first, second in _ends(graph):
+    for first, second in _end_distances(graph):
         order = np.argsort(first - second, kind="stable")
         reached = np.cumsum(rows[order])
         near, far = order[reached <= END * reached[-1]], order[reached > (1.0 - END) * reached[-1]]
         if not (len(near) and len(far)):
             continue
-        sides = _sides(graph, rows, near, far)
+        sides = _minimal_cut(graph, rows, near, far)
         length = rows[sides == BETWEEN].sum()
         if length < least:
             best, least = sides, length
     return best
 
 
-def _ends(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
-    """Distances from pairs of nodes that lie opposite each other, or at two ends of a side."""
+def _end_distances(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
+    """Return the distances of all nodes from pairs of nodes that lie opposite each other, or at two ends of a side
+    of the graph.
+    """
     start = _distances(graph, int(_distances(graph, 0).argmax()))
     end = _distances(graph, int(start.argmax()))
     middle = np.flatnonzero(abs(start - end) <= 1)
@@ -95,7 +99,7 @@ def _ends(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
 
 
 def _distances(graph: sparse.csr_array, start: int) -> IntArray:
-    """Number of edges from a start node to each node, shape (nodes,)."""
+    """Return the number of edges from a start node to each node of a connected graph, shape (nodes,)."""
     order, before = csgraph.breadth_first_order(graph, start, directed=False)
     distances = [0] * len(order)
     for node, other in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
@@ -103,8 +107,9 @@ def _distances(graph: sparse.csr_array, start: int) -> IntArray:
     return np.array(distances, dtype=np.int64)
 
 
-def _sides(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: IntArray) -> IntArray:
-    """Side of each node for the minimal cut between two sets, which has the fewest rows, shape (nodes,).
+def _minimal_cut(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: IntArray) -> IntArray:
+    """Return the side (NEAR, BETWEEN or FAR) of each node for the cut with the fewest rows between two sets of
+    nodes, shape (nodes,).
 
     A node is an arc from its entry k to its exit k + n, whose capacity is its rows; edges have unlimited capacity.
     """
@@ -136,7 +141,8 @@ MOST_ROWS = 48  # of a group
 
 @dataclass(frozen=True, eq=False)
 class BlockSchedule:
-    """Schedule of an elimination of nodes 0 .. N - 1 with dense blocks in one flat array of ``length`` numbers.
+    """Order and storage of a block elimination of N coupled nodes, whose dense blocks lie in one flat array of
+    ``length`` numbers.
 
     Attributes:
         groups: nodes that are eliminated as one block, in the order of elimination.
@@ -173,7 +179,7 @@ class BlockSchedule:
 
     @property
     def rows(self) -> int:
-        """Number of rows of all nodes."""
+        """Total number of rows of all nodes, the size of the matrix."""
         return int(self.size.sum())
 
 
@@ -184,7 +190,8 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Schedule that always eliminates the node whose neighbors have the fewest rows.
+    """Return the order and storage of a block elimination that always eliminates the node whose neighbours have the
+    fewest rows.
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.
@@ -201,22 +208,24 @@ def block_schedule(
     last = len(sizes) if last is None else last
     order, later = elimination_order(sizes, edges, waits)
     if max((_fill(sizes, dissected_later) for dissected_later in later[last:]), default=0) < LARGE_FILL:
-        return _placed(sizes, [(node,) for node in order], later, diagonal_lengths, len(sizes))
-    groups = _groups(sizes, order, later, last)
+        return _schedule(sizes, [(node,) for node in order], later, diagonal_lengths, len(sizes))
+    groups = _node_groups(sizes, order, later, last)
     dissected = separated(sizes, later, last)
     if any(dissected):
         more = [[*before, *after] for before, after in zip(waits, dissected, strict=True)]
         order, dissected_later = elimination_order(sizes, edges, more)
-        dissected_groups = _groups(sizes, order, dissected_later, last)
+        dissected_groups = _node_groups(sizes, order, dissected_later, last)
         if _costs(sizes, dissected_groups, dissected_later) < _costs(sizes, groups, later):
             groups, later = dissected_groups, dissected_later
-    return _placed(sizes, groups, later, diagonal_lengths, last)
+    return _schedule(sizes, groups, later, diagonal_lengths, last)
 
 
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Nodes in the order of their elimination, and for each node the later ones to which it is coupled."""
+    """Return the nodes in the order of their elimination by least neighbouring rows. Also return for each node the
+    later nodes to which it is then coupled.
+    """
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -257,8 +266,8 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Equivalent order in which each node follows soon after those that it waits for, so that memory access is
-    local.
+    """Return an order with the same fill in which each node follows soon after those that it waits for, so that
+    memory access is local.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
@@ -281,10 +290,10 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
     return result
 
 
-def _groups(
+def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Nodes of each group in the order of their elimination; later nodes of the last one are those of the group.
+    """Return the groups of nodes that are eliminated as one block, in the order of elimination.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
@@ -310,28 +319,29 @@ def _groups(
 
 
 def _fill(sizes: Sequence[int], nodes: Iterable[int]) -> int:
+    """Return the number of rows of some nodes."""
     return sum(sizes[node] for node in nodes)
 
 
 def _costs(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
-    """Estimated time of a whole elimination [ns]."""
+    """Return the estimated time of a whole elimination with the given groups of nodes [ns]."""
     return sum(_cost(_fill(sizes, nodes), _fill(sizes, later[nodes[-1]])) for nodes in groups)
 
 
 def _cost(rows: int, fill: int) -> float:
-    """Estimated time to eliminate a number of rows that are coupled to ``fill`` later ones [ns]."""
+    """Return the estimated time to eliminate ``rows`` rows that are coupled to ``fill`` later ones [ns]."""
     product = (0.1 * rows + 0.4) * fill**2  # all numbers of the later blocks are read and written
     return 0.25 * rows**3 + 0.2 * rows**2 * fill + product + 100.0
 
 
-def _placed(
+def _schedule(
     sizes: list[int],
     groups: list[tuple[int, ...]],
     later: list[tuple[int, ...]],
     diagonal_lengths: Mapping[int, int],
     last: int,
 ) -> BlockSchedule:
-    """Schedule in which blocks of a group are contiguous, and groups are in the order of their elimination.
+    """Return the order and storage of an elimination in which the blocks of a group of nodes are contiguous.
 
     Nodes that cannot be in groups have blocks of single nodes, since others write into them. So have all groups
     that are eliminated before and coupled to them, since their products are written there. In other groups the rows
@@ -364,7 +374,7 @@ def _placed(
         length += diagonal_lengths.get(top, count * count)
         fill, reached = _fill(sizes, later[top]), 0
         begin, below = length, length + count * fill
-        for run in _runs(later[top], sizes, group_of, inside, in_runs[number]):
+        for run in _runs_of(later[top], sizes, group_of, inside, in_runs[number]):
             rows = _fill(sizes, run)
             if in_runs[number]:
                 stride, upper, lower = fill, begin + reached, below + reached * count
@@ -401,10 +411,10 @@ def _placed(
     )
 
 
-def _runs(
+def _runs_of(
     nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
-    """Nodes that are neighbors in a group; or single nodes."""
+    """Split nodes into runs of neighbours in the storage of a group if ``in_runs``, else into single nodes."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
     runs: list[list[int]] = []
@@ -420,7 +430,7 @@ def _runs(
 
 
 def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Positions and strides of the blocks (run i, run j) of each group, shape (pairs, 2).
+    """Return start and stride of the block (run i, run j) for all pairs of runs of each group, shape (pairs, 2).
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.
@@ -457,7 +467,8 @@ MOST = 16  # nodes of a cluster
 
 
 def clusters(cells: IntArray, places: Array) -> list[IntArray]:
-    """Indices of the nodes of each cluster, in an order of elimination.
+    """Split the nodes of a mesh into clusters by nested dissection and return their node indices in an order of
+    elimination.
 
     Args:
         cells: nodes of each element, shape (e, k).
@@ -467,11 +478,13 @@ def clusters(cells: IntArray, places: Array) -> list[IntArray]:
 
     e, k = cells.shape
     touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(places), e))
-    return _parts(touching, np.arange(len(places)), places)
+    return _dissected(touching, np.arange(len(places)), places)
 
 
-def _parts(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
-    """Clusters of some nodes; ``touching`` has the elements of each node."""
+def _dissected(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
+    """Split some nodes of a mesh into clusters by halving and a separator, recursively; ``touching`` says which
+    elements touch each node.
+    """
     if len(nodes) <= LEAST:
         return [nodes] if len(nodes) else []
     positions = places[nodes]
@@ -480,23 +493,25 @@ def _parts(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list
     if not is_upper.any():
         is_upper = along >= np.median(along)
     if is_upper.all():
-        return _cut(nodes, positions)
+        return _halve(nodes, positions)
     elements = touching[nodes]
     reached = elements[is_upper].sum(axis=0) > 0
     is_separator = ~is_upper & (elements @ reached.astype(np.float64) > 0)
     lower, upper = nodes[~is_upper & ~is_separator], nodes[is_upper]
     separator = nodes[is_separator]
     return [
-        *_parts(touching, lower, places),
-        *_parts(touching, upper, places),
-        *_cut(separator, places[separator]),
+        *_dissected(touching, lower, places),
+        *_dissected(touching, upper, places),
+        *_halve(separator, places[separator]),
     ]
 
 
-def _cut(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Clusters of neighboring nodes, halved across their longest direction until they are small."""
+def _halve(nodes: IntArray, places: Array) -> list[IntArray]:
+    """Split nodes into clusters of neighbours by halving them across their longest direction until they are
+    small.
+    """
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
     order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")
     half = len(nodes) // 2
-    return [*_cut(nodes[order[:half]], places[order[:half]]), *_cut(nodes[order[half:]], places[order[half:]])]
+    return [*_halve(nodes[order[:half]], places[order[:half]]), *_halve(nodes[order[half:]], places[order[half:]])]

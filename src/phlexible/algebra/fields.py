@@ -41,12 +41,13 @@ Times = Annotated[Sequence[float], times]
 
 
 def option_of(options: type[Enum]) -> Check:
-    """Check of a field that is a member of an enumeration."""
+    """Return a check for fields of a dataclass that converts a user's value to a member of an enumeration."""
     return lambda name, value: option(name, value, options)
 
 
 def convert_fields(record: Any) -> None:
-    """Convert the fields of a frozen dataclass as their types prescribe, in ``__post_init__``.
+    """Check and convert the fields of a frozen dataclass by the checks in their type annotations, in
+    ``__post_init__``.
 
     A field of type ``Annotated[..., check]`` gets ``check(name, value)``; None is allowed if the type allows it.
 
@@ -60,13 +61,13 @@ def convert_fields(record: Any) -> None:
 
 
 def set_fields(record: object, **values: object) -> None:
-    """Set fields of a frozen dataclass during its construction that depend on several others."""
+    """Set fields of a frozen dataclass during its construction, which its checks alone cannot convert."""
     vars(record).update(values)
 
 
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
-    """Fields with a check, and whether None is allowed without a check."""
+    """Return name, check and "None is allowed" of each field of a dataclass whose type annotation has a check."""
     result = []
     for entry in fields(kind):
         types = get_args(entry.type) if get_origin(entry.type) in (Union, UnionType) else (entry.type,)

@@ -27,7 +27,7 @@ FIRST = 2**32
 
 
 class TapeOperation(Enum):
-    """Operation of an entry of the tape; values as in model.c.
+    """Operation of one entry of a tape of arithmetic, numbered as in the exported C program (model.c).
 
     SUM: constant + sum of weights times products. ROOT: square root. INVERSE: 1 / x. SINE, VERSINE, REST:
     sin t / t, (1 - cos t) / t^2, (t - sin t) / t^3 of t^2. ANGLE: 2 atan2(x, y). SIDE: x with the sign of y.
@@ -53,7 +53,7 @@ QUATERNION = tuple(TapeOperation(TapeOperation.QUATERNION_X.value + k) for k in 
 
 @dataclass(frozen=True)
 class TapeEntry:
-    """An entry of the tape, which results in one number.
+    """One entry of a tape of arithmetic: an operation on earlier numbers that results in one number.
 
     Attributes:
         kind: operation.
@@ -69,7 +69,7 @@ class TapeEntry:
 
     @property
     def places(self) -> set[int]:
-        """Indices of the tape entries that the operation uses."""
+        """Indices of the earlier tape entries that the operation uses."""
         taken = {place for _, places in self.terms for place in places if place >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
@@ -77,17 +77,19 @@ class TapeEntry:
 
     @property
     def is_known(self) -> bool:
-        """Whether no number of the entry is NaN, which marks values that are not measured."""
+        """Whether none of the entry's constants is NaN, which marks values that are not measured."""
         return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
 
     def moved(self, places: dict[int, int]) -> "TapeEntry":
-        """Entry with other indices of the tape entries."""
+        """Return this entry with the indices of tape entries replaced by those in ``places``."""
         terms = tuple((weight, tuple(places.get(k, k) for k in factors)) for weight, factors in self.terms)
         return TapeEntry(self.kind, terms, self.constant, tuple(places.get(k, k) for k in self.of))
 
 
 class NumberTape:
-    """A tape that collects the entries of several outputs."""
+    """Tape that records arithmetic of NumPy for one or several outputs, so that compiled code can repeat it with
+    other numbers.
+    """
 
     def __init__(self) -> None:
         self.entries: list[TapeEntry] = []
@@ -95,11 +97,13 @@ class NumberTape:
         self._indices = dict[TapeEntry, int]()
 
     def number(self, place: int) -> "TapeNumber":
-        """A number with an index, measured, of the state, or of the tape."""
+        """Return the number with the given index: a measured value, a number of the state, or a tape entry."""
         return TapeNumber(self, {(place,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
-        """Append the entries that values need, with those of the values last; return their begin and end."""
+        """Append the entries that the given values need to the tape, those of the values last. Return the range of
+        indices, begin and end.
+        """
         indices = [self.entry(self.sum_of(value)) for value in values]
         needed = self._needed(indices)
         begin, places = len(self.entries), dict[int, int]()
@@ -114,7 +118,7 @@ class NumberTape:
         return begin, len(self.entries)
 
     def check(self, values: Sequence[object]) -> None:
-        """Refuse values that depend on quantities that are not measured.
+        """Raise an error if the given values depend on quantities that are not measured.
 
         Raises:
             TypeError: a value is a function of time, or of something else that is not measured.
@@ -124,7 +128,7 @@ class NumberTape:
             raise TypeError("it needs a function of time, or a force of redundant joints")
 
     def _needed(self, places: Sequence[int]) -> set[int]:
-        """Indices of open entries and of all entries that they use."""
+        """Return the indices of the given recorded entries and of all entries that they use."""
         needed, waiting = set[int](), list(places)
         while waiting:
             place = waiting.pop()
@@ -134,31 +138,31 @@ class NumberTape:
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
-        """Index of an entry, which is added if it is new."""
+        """Return the index of an entry; it is recorded if it is new."""
         if entry not in self._indices:
             self._indices[entry] = FIRST + len(self._open)
             self._open.append(entry)
         return self._indices[entry]
 
     def function(self, kind: TapeOperation, *values: object) -> "TapeNumber":
-        """Result of an operation on numbers."""
+        """Record an operation on the given numbers and return its result."""
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.place, values)))))
 
     def place(self, value: object) -> int:
-        """Index of a number, which is added to the tape if it is a sum."""
+        """Return the index of a number; a sum is recorded on the tape first."""
         sum_ = self.sum_of(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]
         return self.entry(sum_)
 
     def row(self, values: Sequence[object]) -> int:
-        """Index of the first of several numbers that are stored contiguously."""
+        """Record several numbers as consecutive entries and return the index of the first."""
         entries = [self.sum_of(value) for value in values]
         self._open += entries
         return FIRST + len(self._open) - len(entries)
 
     def sum_of(self, value: object) -> TapeEntry:
-        """Number as an entry of kind SUM."""
+        """Return a number as a tape entry of kind SUM, without recording it."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, places) for places, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -166,7 +170,8 @@ class NumberTape:
 
 
 class TapeNumber:
-    """Number of a tape: constant + sum of weights times products of other numbers, for arrays of NumPy.
+    """Number that records the arithmetic done with it on a tape: a constant plus a sum of weights times products of
+    other numbers. It is an entry of NumPy arrays.
 
     Comparisons raise errors, since values are not known when the tape is written.
 
@@ -182,10 +187,11 @@ class TapeNumber:
         self.tape, self.terms, self.constant = tape, terms, constant
 
     def function(self, kind: TapeOperation, *arguments: object) -> "TapeNumber":
-        """Result of an operation on the number and others."""
+        """Record an operation on this number and others, and return its result."""
         return self.tape.function(kind, self, *arguments)
 
     def _scaled(self, factor: float) -> "TapeNumber | float":
+        """Return this number times a factor; 0.0 if the factor is zero."""
         if factor == 0.0:
             return 0.0
         terms = {places: factor * weight for places, weight in self.terms.items()}
@@ -227,7 +233,7 @@ class TapeNumber:
 
     @property
     def is_product(self) -> bool:
-        """Whether the number is one weight times a product."""
+        """Whether this number is one weight times a product, without constant and further terms."""
         return len(self.terms) == 1 and not self.constant
 
     def __truediv__(self, other: Any) -> Any:
@@ -253,6 +259,7 @@ class TapeNumber:
         raise TypeError("a function of Python needs the value of a number")
 
     def _compared(self, other: object) -> bool:
+        """Raise an error, since numbers on a tape have no values that could be compared."""
         raise TypeError("a function of Python compares numbers")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
@@ -261,15 +268,17 @@ class TapeNumber:
     # Methods that functions of NumPy call.
 
     def sqrt(self) -> "TapeNumber":
-        """Square root of the number."""
+        """Record the square root of this number and return it."""
         return self.function(TapeOperation.ROOT)
 
     def hypot(self, other: Any) -> "TapeNumber":
-        """Length of a vector of two components."""
+        """Record the length of the vector of this number and another, and return it."""
         return (self * self + other * other).sqrt()  # type: ignore[no-any-return]
 
     def arctan2(self, other: Any) -> Any:
-        """Angle whose sine and cosine are proportional to two numbers [rad]."""
+        """Record the angle [rad] whose sine and cosine are proportional to this number and ``other``, and return
+        it.
+        """
         return 0.5 * self.function(TapeOperation.ANGLE, other)
 
 
@@ -279,7 +288,7 @@ ArrayFunction: TypeAlias = Callable[..., Array]
 
 
 def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
-    """Decorator that records a function as an operation of tapes."""
+    """Return a decorator that records a function of arrays as an operation if its arguments are tape numbers."""
 
     def decorated(function: ArrayFunction) -> ArrayFunction:
         def one(*values: object) -> object:
@@ -299,37 +308,39 @@ def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
 
 @_taped(TapeOperation.SINE)
 def sine_quotient(square: Array) -> Array:
-    """Function sin t / t of t^2, of the shape of ``square``."""
+    """Return sin t / t for t^2 given as ``square``, of its shape."""
     return np.sinc(np.sqrt(square) / np.pi)
 
 
 @_taped(TapeOperation.VERSINE)
 def versine_quotient(square: Array) -> Array:
-    """Function (1 - cos t) / t^2 of t^2, of the shape of ``square``."""
+    """Return (1 - cos t) / t^2 for t^2 given as ``square``, of its shape."""
     half: Array = np.sinc(np.sqrt(square) / (2 * np.pi))
     return half**2 / 2
 
 
 @_taped(TapeOperation.REST)
 def sine_rest_quotient(square: Array) -> Array:
-    """Function (t - sin t) / t^3 of t^2, of the shape of ``square``."""
+    """Return (t - sin t) / t^3 for t^2 given as ``square``, of its shape; by a series near zero."""
     size = np.where(square > 1e-4, np.sqrt(square), 1.0)
     return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
 
 
 @_taped(TapeOperation.SIDE)
 def with_sign_of(x: Array, y: Array) -> Array:
-    """Values x where y is not negative, else -x."""
+    """Return x where y is not negative, else -x, for arrays of floats or tape numbers."""
     return np.where(y < 0.0, -x, x)
 
 
 def exceeds(x: Array, level: float) -> Array:
-    """Indicator, 1 where x is greater than a level, else 0."""
+    """Return 1 where x is greater than ``level``, else 0, for arrays of floats or tape numbers."""
     return np.asarray(0.5 - 0.5 * with_sign_of(1.0, level - x))
 
 
 def quaternions(matrices: Array) -> Array:
-    """Unit quaternions, scalar last, of rotations (T, 3, 3), shape (T, 4)."""
+    """Return the unit quaternions, scalar last, of rotation matrices (T, 3, 3) of floats or tape numbers, shape (T,
+    4).
+    """
     if matrices.dtype == object:
         return np.array([_quaternion(matrix.ravel().tolist()) for matrix in matrices], dtype=object)
     from scipy.spatial.transform import Rotation  # takes long to import
@@ -338,6 +349,9 @@ def quaternions(matrices: Array) -> Array:
 
 
 def _quaternion(entries: Sequence[object]) -> list[object]:
+    """Record the unit quaternion, scalar last, of a rotation matrix given by its nine entries, and return its four
+    numbers.
+    """
     tape = next(entry.tape for entry in entries if isinstance(entry, TapeNumber))
     first = tape.row(entries)
     return [tape.number(tape.entry(TapeEntry(kind, of=(first,)))) for kind in QUATERNION]

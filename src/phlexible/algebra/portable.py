@@ -11,13 +11,15 @@ from phlexible.errors import ModelError
 
 @dataclass(frozen=True)
 class ByCode:
-    """A user function as bytes of cloudpickle."""
+    """User function as bytes of its code (cloudpickle), for another process."""
 
     code: bytes
 
 
 class Portable:
-    """Mix-in for objects with user functions, also lambdas, that are sent to other processes."""
+    """Mix-in for objects that contain user functions, also lambdas, so that they can be pickled for other
+    processes.
+    """
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: packed(value, name, self) for name, value in self.__dict__.items()}
@@ -28,7 +30,8 @@ class Portable:
 
 
 def packed(value: Any, name: str, owner: object) -> Any:
-    """A function that cannot be found by its name as ``ByCode``; other values are returned as they are.
+    """Return a user function that pickle cannot find by its name as ``ByCode``; other values are returned as they
+    are.
 
     Args:
         value: of an attribute.
@@ -58,5 +61,7 @@ def packed(value: Any, name: str, owner: object) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """Value that ``packed`` was called with."""
+    """Return the value from which ``packed`` made this one: the function of a ``ByCode``, other values as they
+    are.
+    """
     return pickle.loads(value.code) if isinstance(value, ByCode) else value

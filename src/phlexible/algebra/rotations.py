@@ -20,13 +20,13 @@ EXPECTED = "a SciPy Rotation, a 3x3 matrix or an angle"
 
 
 def rotation_about_z(angle: float) -> Array:
-    """Rotation matrix of an angle [rad] about z, shape (3, 3)."""
+    """Return the matrix of a rotation by an angle [rad] about z, shape (3, 3)."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def rotations_about_z(angles: Array) -> Array:
-    """Rotation matrices of angles (k,) [rad] about z, shape (k, 3, 3)."""
+    """Return the matrices of rotations by angles (k,) [rad] about z, shape (k, 3, 3)."""
     result = np.zeros((len(angles), 3, 3))
     result[:, 0, 0] = result[:, 1, 1] = np.cos(angles)
     result[:, 1, 0] = np.sin(angles)
@@ -36,7 +36,9 @@ def rotations_about_z(angles: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Cross products a x b of vectors (..., 3), ten times faster than ``numpy.cross`` for few vectors."""
+    """Return the cross products a x b of vectors (..., 3), ten times faster than ``numpy.cross`` for few
+    vectors.
+    """
     if a.shape == b.shape == (3,):
         (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
         return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)
@@ -49,9 +51,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def rotation_vector_matrices(vectors: Array) -> Array:
-    """Rotation matrices exp([theta]) of vectors (k, 3), shape (k, 3, 3). They are (1 - b t^2) I + a [theta] + b
-    theta theta^T.
-    """
+    """Return the rotation matrices exp([theta]) of rotation vectors theta (k, 3) [rad], shape (k, 3, 3)."""
     square = (vectors * vectors).sum(axis=1)
     a, b = sine_quotient(square)[:, None] * vectors, versine_quotient(square)
     result = b[:, None, None] * vectors[:, :, None] * vectors[:, None]
@@ -63,12 +63,12 @@ def rotation_vector_matrices(vectors: Array) -> Array:
 
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
-    """Whether a value is a SciPy Rotation, recognized by its method (SciPy is slow to import)."""
+    """Return whether a value is a SciPy ``Rotation``, recognized by its method, since SciPy is slow to import."""
     return callable(getattr(value, "as_matrix", None)) and not isinstance(value, type)
 
 
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
-    """Rotation as an orthogonal matrix, shape (3, 3); None is the identity.
+    """Convert a user's rotation to an exactly orthogonal matrix, shape (3, 3); None is the identity.
 
     An angle is accepted in the plane (dimension 2) only; in space its axis would be a guess.
 
@@ -96,7 +96,8 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
 
 
 def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
-    """Orthogonal matrix nearest to one that is orthogonal to 1e-9, shape (3, 3).
+    """Return the rotation matrix nearest to one that is orthogonal to 1e-9, shape (3, 3); raise an error for other
+    matrices.
 
     Raises:
         ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.
@@ -119,13 +120,16 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
 
 
 def _in_plane(matrix: Array, name: str) -> Array:
+    """Return the rotation about z of a rotation matrix (3, 3), without round-off; raise an error if it rotates
+    about another axis.
+    """
     if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
         raise ParameterError(f"{name} must rotate about z in a planar model, got\n{matrix}")
     return rotation_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
 
 
 def cross_matrix(vectors: Array) -> Array:
-    """Matrices [a] with [a] b = a x b, from vectors a of shape (..., 3), shape (..., 3, 3)."""
+    """Return the skew matrices [a] of vectors a (..., 3), with [a] b = a x b, shape (..., 3, 3)."""
     result = np.zeros((*vectors.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         result[..., j, i] = vectors[..., k]

@@ -13,7 +13,8 @@ from phlexible.algebra.sparse import Matrix, block_array, diagonal_solver, solve
 
 
 class SaddlePoint:
-    """Factored saddle-point system, with solutions x and y for many f and g.
+    """Factored saddle-point system K x + G^T y = f, G x - D y = g. It is solved for x and multipliers y with many
+    right-hand sides.
 
     Args:
         matrix: K, shape (n, n), real or complex.
@@ -39,13 +40,13 @@ class SaddlePoint:
         count = rows.shape[0]
         self._scale, self._row_scale = np.ones(matrix.shape[0]) if scale is None else scale, np.ones(count)
         if scale is not None:
-            matrix = _scaled(scale, matrix, scale)
+            matrix = _scaled_by(scale, matrix, scale)
             lengths = np.sqrt(rows**2 @ scale**2)
             self._row_scale = ((count and float(abs(matrix).max())) or 1.0) / np.where(lengths > 0, lengths, 1.0)
-            rows = _scaled(self._row_scale, rows, scale)
+            rows = _scaled_by(self._row_scale, rows, scale)
         is_array = isinstance(matrix, np.ndarray) and isinstance(rows, np.ndarray)
         soft = np.zeros(count) if compliance is None else self._row_scale**2 * compliance
-        self._exact = _system(matrix, rows, soft)
+        self._exact = _saddle_matrix(matrix, rows, soft)
         self._refinements = REFINEMENTS if relaxation else 0
         # an inverse is as good as the refinement needs, and its products are faster than solutions
         if relaxation and is_array:
@@ -53,12 +54,12 @@ class SaddlePoint:
             relaxed.reshape(-1)[len(matrix) * (len(relaxed) + 1) :: len(relaxed) + 1] -= relaxation
             self._solve: Callable[[Array], Array] = np.linalg.inv(relaxed).__matmul__
         else:
-            whole = _system(matrix, rows, soft + relaxation) if relaxation else self._exact
+            whole = _saddle_matrix(matrix, rows, soft + relaxation) if relaxation else self._exact
             self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
-        """Solutions x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None:
-        zero.
+        """Solve for x and y with right-hand sides f, shape (n,) or (n, columns), and g, shape (rows,) or (rows,
+        columns); None: g is zero.
         """
         above = (self._scale * forces.T).T
         if values is None:
@@ -73,13 +74,15 @@ class SaddlePoint:
         return np.asarray((self._scale * x.T).T), np.asarray((self._row_scale * y.T).T)
 
 
-def _scaled(left: Array, matrix: Matrix, right: Array) -> Matrix:
+def _scaled_by(left: Array, matrix: Matrix, right: Array) -> Matrix:
+    """Return diag(left) @ matrix @ diag(right) for vectors ``left`` and ``right``."""
     if isinstance(matrix, np.ndarray):
         return left[:, None] * matrix * right
     return sparse.csr_array(sparse.diags_array(left) @ matrix @ sparse.diags_array(right))
 
 
-def _system(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
+def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
+    """Return the matrix [[K, G^T], [G, -D]] of a saddle-point system with the diagonal ``compliance`` of D."""
     if not rows.shape[0]:
         return matrix
     soft = None
@@ -89,7 +92,9 @@ def _system(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
 
 
 def natural_scale(mass: Matrix) -> Array:
-    """Scale ``1 / sqrt(diag M)`` of unknowns, shape (n,)."""
+    """Return ``1 / sqrt(diag M)`` for a mass matrix M (n, n), the scale that gives all unknowns unit mass, shape
+    (n,).
+    """
     return np.asarray(1 / np.sqrt(mass.diagonal()))
 
 
@@ -104,7 +109,8 @@ NEGLIGIBLE = 1e-10
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
-    """System of x with least ``x.metric.x / 2 - f.x`` and ``matrix @ x = g``; rows may be linearly dependent.
+    """Return the factored system for the x that minimizes ``x.metric.x / 2 - f.x`` under ``matrix @ x = g``. Rows
+    of ``matrix`` may be linearly dependent.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -114,7 +120,7 @@ def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
 
 
 def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
-    """Solution x of ``matrix @ x = values`` with least ``x.metric.x``, shape (n,).
+    """Return the solution x of ``matrix @ x = values`` with the least ``x.metric.x``, shape (n,).
 
     Linearly dependent equations are allowed; if they contradict each other, x leaves a residual.
 
@@ -127,7 +133,9 @@ def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
 
 
 def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """Solution of ``smallest_solution``, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    """Return the solution x of ``matrix @ x = values`` with the least ``x.metric.x``, and its multipliers y. These
+    satisfy ``metric @ x + matrix.T @ y = 0``.
+    """
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)
@@ -143,8 +151,8 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Scale of the unknowns that makes the entries of rows equal, and entries of the metric at most 1, shape
-    (n,).
+    """Return a scale of the unknowns, shape (n,). It makes the entries of each row of ``matrix`` about equal and
+    those of the metric at most 1.
     """
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])

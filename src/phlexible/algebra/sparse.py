@@ -23,48 +23,50 @@ SMALL = 128
 
 
 def is_small(columns: int) -> bool:
-    """Whether matrices with this number of columns are dense arrays."""
+    """Return whether matrices with this number of columns are stored as dense arrays."""
     return columns <= SMALL
 
 
 def as_array(matrix: Matrix) -> Array:
-    """Matrix as a dense array."""
+    """Return a dense or sparse matrix as a dense array."""
     return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def rows_times(rows: Matrix, values: Array) -> Array:
-    """Products of rows (k, n) with values (T, n), floats or tape numbers, shape (T, k)."""
+    """Return the products of rows (k, n) with vectors (T, n), of floats or tape numbers, shape (T, k)."""
     return np.asarray(values @ (as_array(rows) if values.dtype == object else rows).T)
 
 
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
-    """Rows times weights of shape (k,), for dense arrays also (..., k)."""
+    """Multiply each row of a matrix (k, n) by its weight, shape (k,); dense matrices also take weights (..., k)."""
     if isinstance(matrix, np.ndarray):
         return weights[..., None] * matrix
     return sparse.csr_array(sparse.diags_array(weights) @ matrix)
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """Matrix with rows and columns exchanged; of arrays (..., k, n) each matrix is transposed."""
+    """Return the transpose of a matrix; of a stack of dense matrices (..., k, n) each one is transposed."""
     return matrix.mT if isinstance(matrix, np.ndarray) else matrix.T
 
 
 def hstack(*blocks: Matrix) -> Matrix:
-    """Matrices side by side, a dense array if all are."""
+    """Join matrices side by side; the result is a dense array if all are, else sparse."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.hstack(blocks)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
 def vstack(*blocks: Matrix) -> Matrix:
-    """Matrices one below the other, a dense array if all are."""
+    """Join matrices one below the other; the result is a dense array if all are, else sparse."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
 def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
-    """Weighted sums of groups of ``count`` consecutive rows, with weights (k,), shape (k / count, n)."""
+    """Return weighted sums of groups of ``count`` consecutive rows of a matrix (k, n), with weights (k,), shape (k
+    / count, n).
+    """
     if isinstance(matrix, np.ndarray):
         return np.asarray((weights[:, None] * matrix).reshape(-1, count, matrix.shape[1]).sum(axis=1))
     k = len(weights)
@@ -73,12 +75,12 @@ def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
 
 
 def is_zero(matrix: Matrix) -> bool:
-    """Whether all entries of a matrix are zero."""
+    """Return whether all entries of a dense or sparse matrix are zero."""
     return not (matrix if isinstance(matrix, np.ndarray) else matrix.data).any()
 
 
 def bytes_of(matrix: Matrix) -> tuple[object, ...]:
-    """Hashable content of a matrix, equal for matrices with identical numbers."""
+    """Return the content of a matrix as a hashable tuple, equal for matrices with identical numbers."""
     if isinstance(matrix, np.ndarray):
         return (matrix.shape, matrix.tobytes())
     return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
@@ -86,7 +88,7 @@ def bytes_of(matrix: Matrix) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Positions of the entries of matrices of one shape.
+    """Positions of the entries of matrices of one shape, from which matrices are made for other values.
 
     Attributes:
         rows, columns: of the entries, shape (entries,).
@@ -98,20 +100,24 @@ class Pattern:
     shape: tuple[int, int]
 
     def matrix(self, values: Array) -> Matrix:
-        """Matrix of entries, which are added at equal positions; dense if it is small."""
+        """Return the matrix with the given values at these positions; values at the same position are added. It is
+        dense if it is small.
+        """
         if self._flat is None:
             return sparse.coo_array((values, (self.rows, self.columns)), self.shape).tocsr()
         return np.bincount(self._flat, values, self.shape[0] * self.shape[1]).reshape(self.shape)
 
     @cached_property
     def _flat(self) -> IntArray | None:
-        """Flat indices of the entries in a small matrix; None: it is sparse."""
+        """Flat indices of the entries in a small, dense matrix; None if the matrix is sparse."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
 
 
 def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:
-    """Sum of blocks (e, ..., ...), or of one block for all, with rows (e, ...) and columns (e, ...)."""
+    """Sum e blocks, or one block e times, into a sparse matrix of the given shape; block k has the row indices
+    ``rows[k]`` and column indices ``columns[k]``.
+    """
     count = len(rows)
     both = np.broadcast_arrays(rows.reshape(count, -1, 1), columns.reshape(count, 1, -1))
     values = np.broadcast_to(blocks, (count, *blocks.shape)) if blocks.ndim == 2 else blocks
@@ -119,21 +125,25 @@ def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple
 
 
 def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
-    """Square blocks along a diagonal of a length; a dense array if that is small."""
+    """Return the matrix with square blocks along its diagonal, shape (size, size); a dense array if it is small,
+    else sparse.
+    """
     if is_small(size):
         return block_diagonal(blocks, size)
     return sparse_diagonal(blocks)
 
 
 def equal_diagonal(blocks: Array) -> sparse.csr_array:
-    """Blocks (k, m, n) along the diagonal, shape (k m, k n)."""
+    """Return the sparse matrix with k blocks of equal shape, given as (k, m, n), along its diagonal, shape (k m, k
+    n).
+    """
     count, rows, columns = blocks.shape
     places = np.arange(count), np.arange(count + 1)
     return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
 
 
 def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
-    """Sparse matrix of dense or sparse blocks along the diagonal, in some microseconds each."""
+    """Return the sparse matrix with dense or sparse blocks along its diagonal."""
     data, indices, counts, column = [], [], [np.zeros(1, dtype=np.int64)], 0
     for block in blocks:
         if isinstance(block, np.ndarray):
@@ -155,7 +165,7 @@ def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
 
 
 def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
-    """Square blocks along a diagonal of a length, as a dense array."""
+    """Return the dense matrix with square blocks along its diagonal, shape (size, size)."""
     result, begin = np.zeros((size, size)), 0
     for block in blocks:
         end = begin + block.shape[0]
@@ -165,7 +175,9 @@ def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
 
 
 def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
-    """Matrix of blocks, None where they are zero; a dense array if all are."""
+    """Return the matrix made of rows of blocks, where None is a zero block; a dense array if all blocks are, else
+    sparse.
+    """
     present = [block for row in blocks for block in row if block is not None]
     if not all(isinstance(block, np.ndarray) for block in present):
         return sparse.csc_array(sparse.block_array(blocks))
@@ -184,7 +196,7 @@ def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
 
 
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
-    """Factors L U of a square sparse matrix, real or complex.
+    """Factor a square sparse matrix, real or complex, into L U by SuperLU; raise an error if it is singular.
 
     Args:
         matrix: in any format of SciPy, shape (N, N).
@@ -210,7 +222,8 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
 
 
 def solver(matrix: Any) -> Callable[[Array], Array]:
-    """Function that solves with a matrix, dense or sparse, for right-hand sides (N,) or (N, k).
+    """Factor a matrix, dense or sparse, and return a function that solves with it for right-hand sides (N,) or (N,
+    k).
 
     Raises:
         SingularMatrixError: it is sparse and has no inverse; solutions of a singular dense array are not finite.
@@ -232,7 +245,8 @@ BACKWARD = 1e-12
 
 
 def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
-    """Function that solves with a structurally symmetric sparse matrix, with diagonal pivots if they are accurate.
+    """Factor a structurally symmetric sparse matrix and return a function that solves with it. Pivots are on the
+    diagonal if that is accurate.
 
     Raises:
         SingularMatrixError: it has no inverse.
@@ -260,7 +274,7 @@ SMALL_FACTOR = 30_000
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """A factored matrix with the name of its solver.
+    """Function that solves with a factored matrix, and the name of the library that factored it.
 
     Attributes:
         solver: its name, for summaries.
@@ -272,7 +286,8 @@ class Factors:
 
 
 def factored(matrix: sparse.csr_array, places: Array) -> Factors:
-    """Factors by rslab, pypardiso or SuperLU, the first of them that is installed.
+    """Factor a symmetric positive definite matrix by rslab, pypardiso or SuperLU, the first of them that is
+    installed.
 
     Args:
         matrix: shape (N, N), symmetric, positive definite.
@@ -288,7 +303,9 @@ def factored(matrix: sparse.csr_array, places: Array) -> Factors:
 
 
 def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array], Array]:
-    """Function that solves with factors of SciPy without pivoting, large ones in an order of nested dissection."""
+    """Factor a symmetric positive definite matrix by SuperLU and return a function that solves with it; large ones
+    in an order of nested dissection.
+    """
     if matrix.shape[0] < SMALL_FACTOR:
         order, options = np.arange(matrix.shape[0]), SYMMETRIC
     else:
@@ -304,7 +321,7 @@ def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array]
 
 
 def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """Function that solves with factors L D L^T of rslab, which does not accept empty loads."""
+    """Factor a matrix by rslab (L D L^T) and return a function that solves for loads (N, k), also for k = 0."""
     factors = package.ldlt(sparse.csr_matrix(matrix))
     return lambda loads: np.asarray(
         factors.solve_many(np.ascontiguousarray(loads)) if loads.shape[1] else loads.copy()
@@ -312,7 +329,9 @@ def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], A
 
 
 def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """Function that solves with factors L L^T of MKL's PARDISO, which does not accept empty loads."""
+    """Factor a matrix by MKL's PARDISO (L L^T) and return a function that solves for loads (N, k), also for k =
+    0.
+    """
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
     factors = package.PyPardisoSolver(mtype=2)
@@ -323,7 +342,8 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
 
 
 def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
-    """Order of elimination by nested dissection: halves along the longest side, their separator last, shape (N,).
+    """Return an order of elimination by nested dissection, shape (N,): halves along the longest side of the
+    positions, their separator last.
 
     Args:
         matrix: of which only the pattern is used, shape (N, N).
@@ -355,7 +375,7 @@ def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Concatenated ranges start, start + 1, ... of given lengths."""
+    """Return the concatenation of the ranges start, start + 1, ... with the given starts and lengths."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
 
@@ -368,7 +388,8 @@ FEW = 2**12
 
 @dataclass(frozen=True, eq=False)
 class WeightedSums:
-    """Sums y_i of weight times x_source over the entries of i, in ascending order of i.
+    """Many weighted sums y_i of numbers x, a product with a constant sparse matrix that is fast also for few
+    instants.
 
     Attributes:
         weights: of all entries, shape (entries,).
@@ -387,7 +408,7 @@ class WeightedSums:
     cancels: bool = False
 
     def of(self, values: Array) -> Array:
-        """Sums for values (T, size, ...), shape (T, count, ...)."""
+        """Return the weighted sums of values (T, size, ...) at T instants, shape (T, count, ...)."""
         inner = values.shape[2:]
         is_small = values.size <= FEW and values.dtype != object  # SciPy begins slowly
         if self._dense is not None and is_small:
@@ -403,19 +424,19 @@ class WeightedSums:
         return result
 
     def weighted(self, weights: Array) -> "WeightedSums":
-        """Sums of the same entries with other weights, shape (entries,)."""
+        """Return sums over the same entries with other weights, shape (entries,)."""
         other = replace(self, weights=weights)
         vars(other).update(_starts=self._starts, _owners=self._owners)
         return other
 
     @cached_property
     def transposed(self) -> "WeightedSums":
-        """Sums with sources and owners exchanged."""
+        """Sums with the transposed matrix: from the sums' indices to those of their terms."""
         return sums_of(self.weights, self.sources, self.owners, self.size, self.count)
 
     @cached_property
     def _dense(self) -> Array | None:
-        """All weights as a dense matrix, if it is small, else None."""
+        """Matrix of all weights as a dense array (count, size) if it is small, else None."""
         if self.count * self.size > FEW:
             return None
         if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel
@@ -426,15 +447,17 @@ class WeightedSums:
 
     @cached_property
     def _starts(self) -> IntArray:
+        """Index of the first entry of each sum that has entries."""
         return np.flatnonzero(np.diff(self.owners, prepend=-1))
 
     @cached_property
     def _owners(self) -> IntArray:
-        """Indices of the y that have entries."""
+        """Indices of the sums that have entries, ascending."""
         return self.owners[self._starts]
 
     @cached_property
     def _matrix(self) -> sparse.csr_array:
+        """Matrix of all weights as a sparse array, shape (count, size)."""
         shape = (self.count, self.size)
         return sparse.coo_array((self.weights, (self.owners, self.sources)), shape).tocsr()
 
@@ -442,7 +465,7 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Sums from entries (weight, index of the sum, source) in any order."""
+    """Return weighted sums from their entries (weight, index of the sum, index of the term) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -451,13 +474,17 @@ def weighted_sums(
 def sums_of(
     weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Sums from the columns of the table of entries."""
+    """Return weighted sums from the columns of their entries: weights, indices of the sums and indices of the
+    terms.
+    """
     order = np.argsort(owners, kind="stable")
     return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
 
 
 def plain_sums(owners: IntArray, count: int) -> WeightedSums:
-    """Sums of all x of each owner, in any order."""
+    """Return sums without weights: number k is added to the sum ``owners[k]``, shape (numbers,), of ``count``
+    sums.
+    """
     order = np.argsort(owners, kind="stable")
     return WeightedSums(np.ones(len(owners)), order.astype(np.int64), owners[order], count, len(owners))
 
@@ -469,13 +496,17 @@ WIDEST = 32  # columns of a patch
 
 
 def patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
-    """Row and column ranges of rectangles with disjoint columns that cover a matrix at least cost."""
-    return () if is_zero(matrix) else _cheapest(tuple(_spans(matrix)))
+    """Return row and column ranges of dense rectangles with disjoint columns that cover the nonzero entries of a
+    matrix at least cost.
+    """
+    return () if is_zero(matrix) else _cheapest_patches(tuple(_column_spans(matrix)))
 
 
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
-def _cheapest(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
-    """Patches from the first row and the one after the last row of each column."""
+def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
+    """Return the cheapest rectangles that cover a matrix, given the first row and the one after the last row of
+    each column.
+    """
     count = len(spans)
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))
     top, bottom = first, last
@@ -503,13 +534,13 @@ def _cheapest(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], 
     return tuple(result[::-1])
 
 
-def _spans(matrix: Matrix) -> list[tuple[int, int]]:
-    """First nonzero row and the one after the last of each column; (rows, 0) of a zero column."""
+def _column_spans(matrix: Matrix) -> list[tuple[int, int]]:
+    """Return the first nonzero row and the one after the last of each column; (rows, 0) for a zero column."""
     return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in supports(matrix.T)]
 
 
 def supports(matrix: Matrix) -> list[tuple[int, int]]:
-    """First nonzero column and the one after the last of each row; (0, 0) of a zero row."""
+    """Return the first nonzero column and the one after the last of each row of a matrix; (0, 0) for a zero row."""
     count = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
         entries = sparse.coo_array(matrix)
@@ -529,7 +560,7 @@ def supports(matrix: Matrix) -> list[tuple[int, int]]:
 
 
 def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
-    """Rectangle of a matrix (compressed by rows, if it is sparse) as a dense array."""
+    """Return a rectangle of a matrix, dense or sparse by rows, as a dense array."""
     if isinstance(matrix, np.ndarray):
         return matrix[rows, columns]
     result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
@@ -542,12 +573,14 @@ def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
 
 
 def disjoint_columns(pattern: sparse.csc_array) -> list[list[int]]:
-    """Groups of columns whose entries have no row in common."""
+    """Group the columns of a sparse matrix so that columns of one group have no row in common; return lists of
+    column indices.
+    """
     return disjoint_groups(np.split(pattern.indices, pattern.indptr[1:-1])) if pattern.shape[1] else []
 
 
 def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
-    """Indices of sets of integers, in groups of disjoint sets."""
+    """Group sets of integers so that the sets of one group are disjoint; return lists of the sets' indices."""
     groups: list[list[int]] = []
     taken: list[Array] = []
     numbers, places = np.unique(np.concatenate(sets), return_inverse=True)

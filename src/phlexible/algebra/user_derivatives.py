@@ -28,16 +28,16 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """First and second time derivative of a function at a time, by differences.
+    """Return the first and second time derivative of a user's function at a time [s], by differences.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
-    through Chebyshev points of a window around the time (after it near the
-        ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
-        the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
-        windows in which the values of the function differ by their round-off only are useless.
+    through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
+    and where the function ends with a ValueError) is differentiated; the window is halved until two successive
+    derivatives agree to 1e-11, or no longer come closer. Short windows in which the values of the function differ
+    by their round-off only are useless.
 
-        Raises:
-            ValueError: the function refuses times on both sides.
+    Raises:
+        ValueError: the function refuses times on both sides.
     """
     sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
@@ -64,7 +64,8 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Derivatives df/dt like ``first_derivatives``, from the longest window alone, of unknown accuracy.
+    """Return the time derivatives of a user's function at many times, shape (times, k), by one window of
+    differences, with unknown accuracy.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -72,11 +73,12 @@ def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: f
     count = len(times)
     samples, weights = _windows(times, LONGEST, begin)
     values = function(np.concatenate([times, samples.ravel()]))
-    return _changes(values[count:], values[:count], weights) * (2 / LONGEST)
+    return _weighted_changes(values[count:], values[:count], weights) * (2 / LONGEST)
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Derivatives df/dt at many times, shape (times, k), of a function of arrays of times with values (times, k).
+    """Return the time derivatives of a user's function at many times, shape (times, k), by differences; the
+    function takes an array of times.
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
@@ -88,6 +90,9 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
+    """Return the time derivatives of a function at many times, shape (times, k), by windows that are halved for all
+    times together until each converges.
+    """
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -96,7 +101,7 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     length, coarse = LONGEST, None
     while len(open_rows) and length > SHORTEST:
         samples, weights = _windows(times[open_rows], length, begin)
-        fine = _changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
+        fine = _weighted_changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
         going = np.ones(len(open_rows), dtype=bool)
         if coarse is not None:
             gap = np.abs(fine - coarse).max(axis=1) + round_off[open_rows] / length
@@ -109,15 +114,19 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
 
 
 def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
-    """Sample times in windows around the times, or after those near ``begin``, and their weights, each (T, k)."""
+    """Return sample times in a window around each time, or after it near ``begin``, and the samples' weights in the
+    derivative, each (T, k).
+    """
     is_inside = (times - length / 2 >= begin)[:, None]
     middle, first = _weights(0.0), _weights(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
     return times[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)), weights
 
 
-def _changes(values: Array, here: Array, weights: Array) -> Array:
-    """Weighted sums of the samples (T k, c) of each time minus its value (T, c), shape (T, c)."""
+def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
+    """Return for each time the weighted sum of its samples (T k, c) minus the value at the time (T, c), shape (T,
+    c).
+    """
     change = values.reshape(*weights.shape, -1) - here[:, None]
     return np.asarray(np.einsum("tk,tkc->tc", weights, change))
 
@@ -125,12 +134,13 @@ def _changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Value of f at the time, and the derivatives on the windows that are usually needed, the longest one last.
+    """Return the value of a function at a time, and its first and second derivatives from the longest windows, the
+    longest last.
 
     The list is empty if the function ends in one of the windows.
     """
     lengths = [LONGEST / 2**k for k in range(BATCH)]
-    places = [_place(time, length, begin, end) for length in lengths]
+    places = [_relative_time(time, length, begin, end) for length in lengths]
     times = [
         time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)
     ]
@@ -141,12 +151,12 @@ def _longest_windows(
     results = []
     for k in reversed(range(BATCH)):
         samples = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
-        results.append(_weighted(samples - values[0], lengths[k], places[k]))
+        results.append(_both_derivatives(samples - values[0], lengths[k], places[k]))
     return values[0], results
 
 
-def _place(time: float, length: float, begin: float, end: float) -> float:
-    """Position of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
+def _relative_time(time: float, length: float, begin: float, end: float) -> float:
+    """Return the position of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
     if time + length / 2 > end and time - length >= begin:
         return 1.0
     return 0.0 if time - length / 2 >= begin else -1.0
@@ -155,8 +165,10 @@ def _place(time: float, length: float, begin: float, end: float) -> float:
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Derivatives of the interpolant on one window of a length [s]."""
-    place = _place(time, length, begin, end)
+    """Return the first and second derivative at a time from one window of the given length [s]. The window lies
+    before the time if the function ends after it.
+    """
+    place = _relative_time(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
     except ValueError:
@@ -168,13 +180,18 @@ def _window_derivatives(
 def _interpolant_derivatives(
     function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
+    """Return the first and second derivative at a time of the polynomial through the samples in a window; ``place``
+    is the time's position in it.
+    """
     points = _weights(place)[0]
     values = function(np.append(time + length / 2 * (points - place), time))
-    return _weighted(values[:-1] - values[-1], length, place)
+    return _both_derivatives(values[:-1] - values[-1], length, place)
 
 
-def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]:
-    """Both derivatives from the differences of the samples of a window to the value at the position."""
+def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array, Array]:
+    """Return the first and second derivative from the differences of a window's samples to the value at the
+    time.
+    """
     _, first, second = _weights(place)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
     return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
@@ -182,7 +199,9 @@ def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]
 
 @cache
 def _weights(place: float) -> tuple[Array, Array, Array]:
-    """Chebyshev points of [-1, 1] and the weights of both derivatives at a position."""
+    """Return 13 Chebyshev points of [-1, 1], and their weights in the first and in the second derivative at the
+    position ``place``.
+    """
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
@@ -208,7 +227,9 @@ SOON = np.array([0.0, 0.005, 0.02])
 
 
 class WrongRate(NamedTuple):
-    """A user's rate at a time, and the difference quotient of the function, each of shape (k,)."""
+    """Rate that a user supplied at a time [s] and the difference quotient of the function, which disagree, each of
+    shape (k,).
+    """
 
     time: float
     rate: Array
@@ -216,7 +237,7 @@ class WrongRate(NamedTuple):
 
 
 class Jump(NamedTuple):
-    """A jump of a function at a time, with the values before and after, each of shape (k,)."""
+    """Jump of a user's function at a time [s], with the values before and after, each of shape (k,)."""
 
     time: float
     before: Array
@@ -224,7 +245,7 @@ class Jump(NamedTuple):
 
 
 def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
-    """Refuse a rate that is not the derivative of its function.
+    """Raise an error if a user's rate is not the derivative of the user's function at the given times.
 
     Raises:
         ParameterError: the message has the time, the rate and the difference quotient.
@@ -237,23 +258,24 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
-    """Worst of the times at which a rate is not the derivative, on neither side of a kink; None: there is none.
+    """Return the time at which a user's rate differs most from the function's derivative, on both sides of a kink;
+    None if it agrees everywhere.
 
     Times at which a function raises ValueError are left out.
     """
-    if _agree(values, rates, times):
+    if _clearly_agree(values, rates, times):
         return None
     try:
-        results = _compared(values, rates, times)
+        results = _compare_rates(values, rates, times)
     except ValueError:  # a function ends, or is not defined somewhere
         results = []
         for time in times:
             with suppress(ValueError):
-                results += _compared(values, rates, np.array([time]))
+                results += _compare_rates(values, rates, np.array([time]))
     fastest = max((np.abs([result.rate, result.quotient]).max() for result in results), default=0.0)
-    for result in sorted(results, key=_gap, reverse=True):
+    for result in sorted(results, key=_rate_error, reverse=True):
         allowed = AGREEMENT * fastest + RATE_ROUND_OFF * np.abs(values(np.array([result.time]))).max()
-        if _gap(result) <= allowed:
+        if _rate_error(result) <= allowed:
             return None
         if not any(np.abs(result.rate - side).max() <= allowed for side in _one_sided(values, result.time)):
             return result
@@ -261,51 +283,56 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """First jump by more than ``smallest`` between two of the times; None: there is none.
+    """Return the first jump of a function by more than ``smallest`` between two of the times; None if there is
+    none.
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
     f = values(times)
-    wide = np.flatnonzero(_size(np.diff(f, axis=0)) > smallest)
+    wide = np.flatnonzero(_largest_component(np.diff(f, axis=0)) > smallest)
     if not len(wide):
         return None
     middles = (times[wide] + times[wide + 1]) / 2
     low, middle, high = f[wide], values(middles), f[wide + 1]
-    share = JUMP_SHARE * _size(high - low)
-    suspicious = (_size(middle - low) > share) | (_size(high - middle) > share)
+    share = JUMP_SHARE * _largest_component(high - low)
+    suspicious = (_largest_component(middle - low) > share) | (_largest_component(high - middle) > share)
     for k in wide[suspicious]:
-        if jump := _narrowed(values, (float(times[k]), float(times[k + 1])), (f[k], f[k + 1]), smallest):
+        if jump := _narrow_jump(values, (float(times[k]), float(times[k + 1])), (f[k], f[k + 1]), smallest):
             return jump
     return None
 
 
 def listed(vector: Array) -> str:
-    """Components of a vector as a text for messages; of a single component the number."""
+    """Return a vector as text for messages, such as "(1, 0.5)"; a single component without parentheses."""
     numbers_ = ", ".join(f"{component:.6g}" for component in vector)
     return numbers_ if len(vector) == 1 else f"({numbers_})"
 
 
-def _narrowed(
+def _narrow_jump(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """Jump between two times, if the change stays in one half of the interval; None if it is in both."""
+    """Return the jump between two times by halving the interval, if the change stays in one half of it; None if it
+    is spread.
+    """
     (begin, end), (low, high) = ends, at
-    if float(_size(high - low)) <= smallest:
+    if float(_largest_component(high - low)) <= smallest:
         return None
     if depth == HALVINGS:
         return Jump(end, low, high)
     middle = (begin + end) / 2
     value = values(np.array([middle]))[0]
-    share, jump = JUMP_SHARE * float(_size(high - low)), None
-    if float(_size(value - low)) > share:
-        jump = _narrowed(values, (begin, middle), (low, value), smallest, depth + 1)
-    if jump is None and float(_size(high - value)) > share:
-        jump = _narrowed(values, (middle, end), (value, high), smallest, depth + 1)
+    share, jump = JUMP_SHARE * float(_largest_component(high - low)), None
+    if float(_largest_component(value - low)) > share:
+        jump = _narrow_jump(values, (begin, middle), (low, value), smallest, depth + 1)
+    if jump is None and float(_largest_component(high - value)) > share:
+        jump = _narrow_jump(values, (middle, end), (value, high), smallest, depth + 1)
     return jump
 
 
-def _agree(values: Values, rates: Values, times: Array) -> bool:
-    """Whether rates clearly are derivatives, which a single window of each mostly shows."""
+def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
+    """Return whether rates agree with the derivatives of a function by a single window each, clearly enough that no
+    finer check is needed.
+    """
     with suppress(ValueError):
         user_rates = rates(times)
         gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)
@@ -313,13 +340,14 @@ def _agree(values: Values, rates: Values, times: Array) -> bool:
     return False
 
 
-def _compared(values: Values, rates: Values, times: Array) -> list[WrongRate]:
+def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
+    """Return a user's rate beside the difference quotient of the function at each of the times."""
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 
 
 def _one_sided(values: Values, time: float) -> list[Array]:
-    """Derivatives after and before a time, as far as they exist."""
+    """Return the derivatives of a function after and before a time, each only if it exists."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])
@@ -328,11 +356,13 @@ def _one_sided(values: Values, time: float) -> list[Array]:
     return sides
 
 
-def _gap(wrong: WrongRate) -> float:
+def _rate_error(wrong: WrongRate) -> float:
+    """Return the largest difference of a rate from the difference quotient."""
     return float(np.abs(wrong.rate - wrong.quotient).max())
 
 
-def _size(vectors: Array) -> Array:
+def _largest_component(vectors: Array) -> Array:
+    """Return the largest absolute component of vectors (..., k), shape (...)."""
     return np.asarray(np.abs(vectors).max(axis=-1))
 
 
@@ -346,8 +376,8 @@ KINKS = 2  # of these pieces may contain one
 
 
 class Disagreement(NamedTuple):
-    """Interval in which a slope is not the derivative: its ends, the difference quotient and the mean of the
-    slope.
+    """Interval in which a slope is not the derivative of a function: its ends, the difference quotient and the mean
+    of the slope.
     """
 
     begin: float
@@ -357,7 +387,8 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
-    """First interval between two positions in which the slope is not the derivative; None: there is none.
+    """Return the first interval between two of the given arguments in which ``slope`` is not the derivative of
+    ``energy``; None if there is none.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.
@@ -374,11 +405,11 @@ def disagreement(energy: Function, slope: Function, places: Array, tolerance: fl
 
 
 def growth_of(function: Function, begin: float, end: float) -> float:
-    """Difference quotient (f(end) - f(begin)) / (end - begin)."""
+    """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a function f."""
     return (float(function(end)) - float(function(begin))) / (end - begin)
 
 
 def mean_of(function: Function, begin: float, end: float) -> float:
-    """Mean value between two positions, by 8 Gauss points."""
+    """Return the mean value of a function between two arguments, by 8 Gauss points."""
     places = (begin + end) / 2 + (end - begin) / 2 * POINTS
     return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, places, strict=True))) / 2

@@ -79,9 +79,7 @@ class SoftMesh:
             return cls(source.kind, order, source.points, source.cells)
         local = np.asarray(standard_element(source.kind, 2).doflocs, dtype=np.float64)
         count = CORNERS[source.kind]
-        shares = shape_functions(standard_element(source.kind, 1), local[count:].T)[
-            0
-        ]  # of the corners in each added node
+        shares, _ = shape_functions(standard_element(source.kind, 1), local[count:].T)  # of corners in added nodes
         owners, places = [], []
         for share in shares:
             used = share > 1e-9

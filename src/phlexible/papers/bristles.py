@@ -21,7 +21,7 @@ from phlexible.state.branches import BristleKind
 
 @dataclass(frozen=True, eq=False)
 class Touching:
-    """A force that rubs, with numbers of its functions and vectors.
+    """Two surfaces in contact with friction: the functions of their gap and the vectors whose combination slides.
 
     Attributes:
         joined: has them.
@@ -39,7 +39,7 @@ class Touching:
 
     @classmethod
     def of(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
-        """Surfaces in contact of a force whose functions begin at an index."""
+        """Make the contact of a force whose functions begin at index ``begin`` among all functions."""
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
@@ -52,13 +52,15 @@ class Touching:
 
     @property
     def _turning(self) -> tuple[IntArray, IntArray]:
-        """Directions of what touches and of what carries."""
+        """Indices of the direction vectors of the touching and of the carrying body."""
         points = self.coordinate.points
         first = points + self.coordinate.turning
         return self.parts[points:first], self.parts[first:]
 
     def at(self, at: Poses) -> tuple[Array, Array]:
-        """c_k of T states, shape (T, parts), and normals (T, 3)."""
+        """Return the coefficients of the vectors in the sliding displacement for T states, shape (T, parts), and
+        the contact normals, shape (T, 3).
+        """
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._normal(at)
         assert self.force.contact is not None, "it rubs"
@@ -75,13 +77,15 @@ class Touching:
                 arm = own - X[:, 0]
         points, first = coordinate.points, coordinate.points + coordinate.turning
         if coordinate.turning:
-            weights[:, points:first] = _shares(X[:, points:first], arm, d)
+            weights[:, points:first] = _arm_coefficients(X[:, points:first], arm, d)
         if len(self.parts) > first:
-            weights[:, first:] = -_shares(X[:, first:], X[:, 0] + arm - own, d)
+            weights[:, first:] = -_arm_coefficients(X[:, first:], X[:, 0] + arm - own, d)
         return weights, normal
 
     def _normal(self, at: Poses) -> tuple[Array, Array]:
-        """The gradient of the gap to the place of what touches: its direction (T, 3) and size (T, 1)."""
+        """Return the direction (T, 3) and the size (T, 1) of the gradient of the gap with respect to the touching
+        point.
+        """
         on_vectors = np.zeros_like(at.vectors)
         self.joined.spread(at, self.gap, on_vectors)
         gradient = on_vectors[:, self.parts[0]]
@@ -89,8 +93,8 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def turning(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """Angular velocity with which a stored slip vector turns: with the normal, and with the body about it,
-        shape (T, 3).
+        """Return the angular velocity with which a stored slip vector rotates, with the normal and, about it, with
+        the body, shape (T, 3) [rad/s].
         """
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
@@ -102,67 +106,80 @@ class Touching:
         turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))
         touches, carries = self._turning
         carrier = carries if len(carries) or self.coordinate.is_grounded else touches
-        return np.asarray(turned + along(_turn(at, dX, carrier), normal) * normal)
+        return np.asarray(turned + along(_angular_velocity(at, dX, carrier), normal) * normal)
 
     def slip(self, weights: Array, dX: Array) -> Array:
-        """Slip velocity of the points where both surfaces touch, shape (T, 3)."""
+        """Return the sliding velocity of the two surfaces where they touch, shape (T, 3) [m/s]."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
     def push(self, weights: Array, force: Array, on_vectors: Array) -> None:
-        """Adds what forces (T, 3) along the slip are on vectors."""
+        """Add to the forces on vectors those of a friction force (T, 3) [N] along the sliding displacement."""
         for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
             on_vectors[:, part] += weight[:, None] * force
 
     def turn(self, at: Poses, dX: Array) -> Array:
-        """Relative angular velocity of the touching and the carrying body (8.46), shape (T, 3)."""
+        """Return the relative angular velocity of the touching and the carrying body (8.46), shape (T, 3)
+        [rad/s].
+        """
         touches, carries = self._turning
-        return _turn(at, dX, touches) - _turn(at, dX, carries)
+        return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
-        """Adds couples (T, 3) on what touches, and against it."""
+        """Add to the forces on vectors those that make a moment (T, 3) [N m] on the touching body and its reaction
+        on the other.
+        """
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
 
 
 def along(v: Array, n: Array) -> Array:
-    """Scalar products v . n of vectors (T, 3), shape (T, 1)."""
+    """Return the scalar products v . n of vectors (T, 3), shape (T, 1)."""
     return np.asarray((v * n).sum(axis=1)[:, None])
 
 
 def across(v: Array, n: Array) -> Array:
-    """Components of vectors v (T, 3) at right angles to n."""
+    """Return the components of vectors v (T, 3) perpendicular to unit vectors n (T, 3)."""
     return np.asarray(v - along(v, n) * n)
 
 
-def _turn(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Angular velocity of a body with these directions, shape (T, 3)."""
+def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
+    """Return the angular velocity of a body from the rates dX of its direction vectors, shape (T, 3) [rad/s]; zero
+    without directions.
+    """
     if not len(parts):
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
-    return _spread(m, np.cross(m, dX[:, parts]).sum(axis=1))
+    return _solve_moments(m, np.cross(m, dX[:, parts]).sum(axis=1))
 
 
 def couple(m: Array, moment: Array) -> Array:
-    """Forces on directions m (T, d, 3) of a body that make a moment (T, 3) (docs/theory.md, 4; (4.16))."""
-    return np.asarray(np.cross(_spread(m, moment)[:, None], m))
+    """Return the forces on the direction vectors m (T, d, 3) of a body that together make a moment (T, 3) [N m]
+    (docs/theory.md, 4; (4.16)).
+    """
+    return np.asarray(np.cross(_solve_moments(m, moment)[:, None], m))
 
 
-def _spread(m: Array, moment: Array) -> Array:
-    """B^-1 of moments (T, 3), B = sum |m|^2 I - m m^T of directions m (T, d, 3)."""
+def _solve_moments(m: Array, moment: Array) -> Array:
+    """Return B^-1 times moments (T, 3), with B = sum |m|^2 I - m m^T over a body's direction vectors m (T, d,
+    3).
+    """
     B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 
 
-def _shares(directions: Array, arm: Array, dimension: int) -> Array:
-    """Coefficients of the directions (T, d, 3) of a body that make up an arm (T, 3), shape (T, d)."""
+def _arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
+    """Return the coefficients of a body's direction vectors (T, d, 3) whose combination is the moment arm (T, 3),
+    shape (T, d).
+    """
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
 
 
 @dataclass(frozen=True, eq=False)
-class Bond:
-    """A bristle and what it is joined to.
+class AttachedBristle:
+    """One friction spring (bristle) of a force, with the functions or surfaces that it resists and its entries z in
+    the state.
 
     Attributes:
         force: number of its force.
@@ -184,8 +201,8 @@ class Bond:
 
 
 @dataclass(frozen=True, eq=False)
-class Bent:
-    """A bristle in T states.
+class BristleState:
+    """Friction spring in T states: the factors of its law (8.49) and the geometry of its contact.
 
     Attributes:
         share, kept: a and p of (8.49), shapes (T,).
@@ -201,11 +218,12 @@ class Bent:
 
 
 def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
-    """Number of components of all bristles of some forces."""
-    return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all(forces))
+    """Return the total number of components of the friction springs (bristles) of some forces."""
+    return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
 
 
-def _all(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
+def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
+    """Yield the index of the force, the kind and the parameters of each friction spring of some forces."""
     for k, force in enumerate(forces):
         for kind, bristle in zip(BristleKind, force.friction.every_bristle if force.friction else (), strict=False):
             if bristle:
@@ -213,7 +231,9 @@ def _all(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, 
 
 
 def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Components of a vector that z of a bristle has."""
+    """Return the components that the deflection z of a friction spring has: one along a coordinate, else axes of a
+    vector.
+    """
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)
@@ -226,7 +246,7 @@ def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
 
 
 class Bristles:
-    """Bristles of all forces of a mechanism.
+    """Friction springs (bristles) of all forces of a mechanism, as storages of a port-Hamiltonian model.
 
     Args:
         forces: all of them.
@@ -243,44 +263,44 @@ class Bristles:
         touching: Mapping[int, Touching],
     ) -> None:
         self._joined, self._first = joined, first
-        self.bonds = list[Bond]()
-        for k, kind, bristle in _all(forces):
+        self.bonds = list[AttachedBristle]()
+        for k, kind, bristle in _all_bristles(forces):
             begin, axes, functions = self.size, _axes(forces[k], kind), None
             if forces[k].contact and k not in touching:
                 functions = slice(int(joined.first[first + k]) + 1, int(joined.first[first + k + 1]))
             own = slice(begin, begin + len(axes))
-            self.bonds.append(Bond(k, bristle, kind, own, axes, functions, touching.get(k)))
+            self.bonds.append(AttachedBristle(k, bristle, kind, own, axes, functions, touching.get(k)))
         self._stiffness = np.repeat([b.bristle.stiffness for b in self.bonds], [len(b.axes) for b in self.bonds])
 
     @property
     def size(self) -> int:
-        """Numbers in all z."""
+        """Number of components of the deflections of all friction springs."""
         return self.bonds[-1].own.stop if self.bonds else 0
 
     def places(self, force: int) -> IntArray:
-        """Indices of the bristles of a force among all z."""
+        """Return the indices of the friction springs of one force among the components of all deflections."""
         own = [np.arange(b.own.start, b.own.stop) for b in self.bonds if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     def efforts(self, z: Array) -> Array:
-        """Forces k z of the bristles, shaped as z."""
+        """Return the spring forces k z of deflections z, of the shape of z."""
         return np.asarray(self._stiffness * z)
 
     def energies(self, z: Array) -> Array:
-        """Energies of the bristles in T states, shape (T,) [J]."""
+        """Return the energy stored in all friction springs for deflections z (T, size), shape (T,) [J]."""
         return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
 
     def at(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
-    ) -> list[Bent]:
-        """Deflections of the bristles in T states with their own velocities.
+    ) -> list[BristleState]:
+        """Return for each friction spring the factors of its law and the geometry of its contact in T states.
 
         Args:
             z: of the states, shape (T, size).
             pressed: of each force with bristles the limit of sliding and the normal force, shapes (T,).
             rates, dX: of functions and vectors.
         """
-        found = list[Bent]()
+        found = list[BristleState]()
         for bond in self.bonds:
             level, normal = pressed[bond.force]
             limit = level if bond.kind is BristleKind.SLIDING else bond.bristle.lever * normal
@@ -290,30 +310,35 @@ class Bristles:
             if bond.touching:
                 weights, normals = bond.touching.at(at)
                 turning = bond.touching.turning(at, normals, rates, dX)
-            held = Bent(kept, kept, weights, normals, turning)
-            v = self.slide(bond, held, at, rates, dX)
+            state = BristleState(kept, kept, weights, normals, turning)
+            v = self.slip_rate(bond, state, at, rates, dX)
             g = kept[:, None] * own + bond.bristle.damping / bond.bristle.stiffness * v
-            found.append(replace(held, share=_share_within(longest, g)))
+            found.append(replace(state, share=_share_within(longest, g)))
         return found
 
-    def slide(self, bond: Bond, held: Bent, at: Poses, rates: Array, dX: Array) -> Array:
-        """v of one, shape (T, axes)."""
+    def slip_rate(self, bond: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
+        """Return the relative velocity that deflects one friction spring, shape (T, axes): of a coordinate, of
+        functions or of surfaces.
+        """
         if bond.functions:
             return np.asarray(rates[:, bond.functions])
         if not bond.touching:
             return np.asarray(self._joined.line_rates(at, rates)[:, [self._first + bond.force]])
-        n = held.normal
+        n = state.normal
         if bond.kind is BristleKind.SLIDING:
-            return across(bond.touching.slip(held.weights, dX), n)[:, bond.axes]
+            return across(bond.touching.slip(state.weights, dX), n)[:, bond.axes]
         psi = bond.touching.turn(at, dX)
         if bond.kind is BristleKind.ROLLING:
             return across(psi, n)[:, bond.axes]
         return along(psi, n)
 
-    def _push(
-        self, bond: Bond, held: Bent, at: Poses, f: Array, along: Array, functions: Array, vectors: Array
+    def _add_force(
+        self, bond: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Adds -f (T, axes) of one."""
+        """Add -f, the force f (T, axes) of one friction spring with opposite sign, to the forces along coordinates,
+        on functions or on vectors.
+        """
+        along, functions, vectors = out
         if bond.functions:
             functions[:, bond.functions] -= f
             return
@@ -321,49 +346,52 @@ class Bristles:
             along[:, bond.force] -= f[:, 0]
             return
         if bond.kind is BristleKind.DRILLING:
-            bond.touching.twist(at, -f * held.normal, vectors)
+            bond.touching.twist(at, -f * state.normal, vectors)
             return
         whole = np.zeros((len(f), 3))
         whole[:, bond.axes] = f
-        whole = -across(whole, held.normal)
+        whole = -across(whole, state.normal)
         if bond.kind is BristleKind.SLIDING:
-            bond.touching.push(held.weights, whole, vectors)
+            bond.touching.push(state.weights, whole, vectors)
         else:
             bond.touching.twist(at, whole, vectors)
 
     def flows(
         self,
-        found: Sequence[Bent],
+        found: Sequence[BristleState],
         at: Poses,
         effort: Array,
         motion: tuple[Array, Array],
         out: tuple[Array, Array, Array],
     ) -> Array:
-        """Rates dz/dt, (T, size); adds the forces along forces, functions and vectors to ``out``.
+        """Return the rates dz/dt of all deflections, shape (T, size), and add the friction forces to the three
+        arrays ``out``.
 
         Args:
             effort: k z, shape (T, size).
             motion: rates of functions and vectors.
         """
         rates = np.zeros_like(effort)
-        for bond, held in zip(self.bonds, found, strict=True):
-            v, e, a, p = self.slide(bond, held, at, *motion), effort[:, bond.own], held.share, held.kept
-            self._push(bond, held, at, a[:, None] * (p[:, None] * e + bond.bristle.damping * v), *out)
+        for bond, state in zip(self.bonds, found, strict=True):
+            v, e, a, p = self.slip_rate(bond, state, at, *motion), effort[:, bond.own], state.share, state.kept
+            self._add_force(bond, state, at, a[:, None] * (p[:, None] * e + bond.bristle.damping * v), out)
             rates[:, bond.own] = a[:, None] * v - ((1 - a * p) / bond.bristle.damping)[:, None] * e
-            rates[:, bond.own] += self.turned(bond, held, e)
+            rates[:, bond.own] += self.turned(bond, state, e)
         return rates
 
-    def turned(self, bond: Bond, held: Bent, effort: Array) -> Array:
-        """S k z of one, shape (T, axes)."""
+    def turned(self, bond: AttachedBristle, state: BristleState, effort: Array) -> Array:
+        """Return the rate of one deflection that is due to the rotation of its contact, shape (T, axes)."""
         if not bond.touching or bond.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)
         whole = np.zeros((len(effort), 3))
         whole[:, bond.axes] = effort / bond.bristle.stiffness
-        return np.asarray(np.cross(held.turning, whole)[:, bond.axes])
+        return np.asarray(np.cross(state.turning, whole)[:, bond.axes])
 
 
 def _share_within(longest: Array, v: Array) -> Array:
-    """Factors that limit vectors v (T, m) to a length, shape (T,); 0 where the length is 0."""
+    """Return the factors that limit vectors v (T, m) to the lengths ``longest`` (T,), shape (T,); 0 where that is
+    0.
+    """
     size = np.linalg.norm(v, axis=1)
     is_long = size > longest
     return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))

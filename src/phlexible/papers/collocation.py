@@ -23,7 +23,7 @@ from phlexible.port_hamiltonian.model import Matrix
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """A collocation scheme of s stages: stages and weights integrate the polynomials through its nodes exactly.
+    """Collocation scheme of s stages, an implicit Runge-Kutta method given by its nodes.
 
     Attributes:
         name: of the scheme.
@@ -35,7 +35,7 @@ class Tableau:
 
     @property
     def stages(self) -> int:
-        """Number of stages of the collocation, s."""
+        """Number s of stages of the scheme."""
         return len(self.nodes)
 
     @property
@@ -46,12 +46,12 @@ class Tableau:
 
     @property
     def order(self) -> int:
-        """Order of the differential states, for index 2 as for ordinary equations."""
+        """Order of convergence of the differential states, for index 2 as for ordinary equations."""
         return 2 * self.stages - self.is_stiffly_accurate
 
     @property
     def algebraic_order(self) -> int:
-        """Order of the multipliers at the ends of the steps, for index 2."""
+        """Order of convergence of the multipliers at the ends of the steps, for index 2."""
         return self.stages
 
     @cached_property
@@ -61,21 +61,26 @@ class Tableau:
 
     @cached_property
     def matrix(self) -> Array:
-        """a_ij, integrals of the polynomials from 0 to each node, shape (s, s)."""
+        """Coefficients a_ij of the Runge-Kutta method: integrals of the nodes' polynomials from 0 to each node,
+        shape (s, s).
+        """
         powers = np.arange(1, self.stages + 1)
         return np.asarray(self.nodes[:, None] ** powers / powers @ self._polynomials)
 
     @cached_property
     def weights(self) -> Array:
-        """b_j, integrals of the polynomials from 0 to 1, shape (s,)."""
+        """Weights b_j of the Runge-Kutta method: integrals of the nodes' polynomials from 0 to 1, shape (s,)."""
         return np.asarray(1 / np.arange(1, self.stages + 1) @ self._polynomials)
 
     def weights_at(self, node: float) -> Array:
-        """Values at a node, 0 the start and 1 the end of the step, of the polynomials through the stages, (s,)."""
+        """Return the weights of the stages in the value at ``node`` of the polynomial through them, shape (s,); 0
+        is the start, 1 the end of the step.
+        """
         return np.asarray(node ** np.arange(self.stages) @ self._polynomials)
 
 
 def _gauss_nodes(count: int) -> Array:
+    """Return the ``count`` Gauss points in (0, 1), ascending."""
     return np.asarray((1 + np.polynomial.legendre.leggauss(count)[0]) / 2)
 
 
@@ -90,7 +95,8 @@ RADAU_IIA_3 = Tableau("Radau IIA 3", np.array([(4 - np.sqrt(6)) / 10, (4 + np.sq
 
 
 class NewtonFactors:
-    """Solves with the blocks E delta_ij + h a_ij slope of s stages; columns of multipliers hold the slope itself.
+    """Factored Newton matrix of a collocation step with s stages: blocks E delta_ij + h a_ij slope, where columns
+    of multipliers have the slope itself.
 
     Args:
         step: h [s].
@@ -116,6 +122,9 @@ class NewtonFactors:
     def _factor_dense(
         self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
     ) -> None:
+        """Factor the Newton matrix, with rows scaled to unit size, as a dense array; raise an error if it is
+        singular.
+        """
         stages, n = len(coupling), len(slope)
         between, own = np.where(is_algebraic, 0.0, slope), np.where(is_algebraic, slope, descriptor)
         largest = np.abs(coupling).max() * np.abs(between).max(axis=1) + np.abs(own).max(axis=1)
@@ -133,6 +142,9 @@ class NewtonFactors:
     def _factor_sparse(
         self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
+        """Factor the Newton matrix, with rows scaled to unit size, as a sparse matrix; raise an error if it is
+        singular.
+        """
         differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
         between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
@@ -148,7 +160,9 @@ class NewtonFactors:
             raise ModelError(SINGULAR) from None
 
     def solve(self, defects: Array) -> Array:
-        """The changes of the unknowns for right-hand sides of the stages, shape (s, n)."""
+        """Return the changes of the stage unknowns for residuals ``defects`` of the stages, both of shape (s,
+        n).
+        """
         right = self._scale * defects.ravel()
         if self._sparse is not None:
             return np.asarray(self._sparse.solve(right)).reshape(defects.shape)
@@ -181,7 +195,7 @@ ABSURD = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step that has been taken, with its s stages.
+    """One completed collocation step with its s stages and its end.
 
     Attributes:
         length: h [s].
@@ -203,7 +217,8 @@ class Step:
 
 
 class StageLoop:
-    """One step at a time; keeps the factors of Newton's matrix as long as they are good.
+    """Solver of one collocation step after the other by Newton's method, which stores the factored matrix as long
+    as it converges fast.
 
     Args:
         equations: of the model.
@@ -230,7 +245,9 @@ class StageLoop:
         self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """One step from the state x (n,) at a time [s]."""
+        """Solve one step of length ``step`` [s] from the state x (n,) at ``time`` [s]; raise ``ConvergenceError``
+        if Newton's method fails.
+        """
         k, times = self._first_rates(step), time + step * self.tableau.nodes
         history, is_factored = list[float](), False
         for _ in range(ITERATIONS):
@@ -238,7 +255,7 @@ class StageLoop:
             is_fresh = self._factors is None or self._factors.step != step
             if self._factors is None or is_fresh:
                 try:
-                    self._factors = self._factored(times, step, states, k, is_careful=is_factored)
+                    self._factors = self._new_factors(times, step, states, k, is_careful=is_factored)
                 except ModelError:
                     if history:  # lost, at states that make no sense
                         break
@@ -246,15 +263,15 @@ class StageLoop:
                 is_factored = True
             change = -self._factors.solve(self.equations.defects(times, states, k, self._efforts(x, step, k)))
             k = k + change
-            history.append(self._size(states, step, change, is_first=not history))
+            history.append(self._largest_change(states, step, change, is_first=not history))
             if history[-1] == np.inf:
                 break
             if _is_done(history, self.expected):
-                return self._finished(time, step, x, k, times)
+                return self._finished_step(time, step, x, k, times)
             if len(history) > 1 and history[-1] > SLOW * history[-2]:
                 is_small = history[-1] < (CLOSE if is_fresh else FLOOR)
                 if is_small and history[-1] > STUCK * history[-2]:  # round-off
-                    return self._finished(time, step, x, k, times)
+                    return self._finished_step(time, step, x, k, times)
                 if not is_fresh and not is_small:
                     self._factors = None
         self._factors = None
@@ -265,21 +282,30 @@ class StageLoop:
         )
 
     def _first_rates(self, step: float) -> Array:
-        """First guess of the stage rates, extrapolated by the polynomials of the last step."""
+        """Return the first guess of the stage rates, shape (s, n), extrapolated by the polynomials of the last
+        step.
+        """
         if not self._length:
             return self.rates
         nodes = 1 + step / self._length * self.tableau.nodes
         return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
-        """z of the stages, shape (s, n); None: those of their states."""
+        """Return the efforts of the stages, shape (s, n), if they differ from those of the stage states; None: they
+        do not.
+        """
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """X_i = x + h sum_j a_ij K_j; multipliers are in the rates themselves."""
+        """Return the stage states x + h sum_j a_ij K_j for stage rates K (s, n), shape (s, n); multipliers are in K
+        themselves.
+        """
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
-    def _finished(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
+    def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
+        """Return the completed step from its stage rates k (s, n), and store them for the next first guess. The end
+        is projected onto the constraints if that was chosen.
+        """
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -289,13 +315,15 @@ class StageLoop:
         first = self._start_weights @ k[:, algebraic]
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
-    def _factored(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+    def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+        """Factor the Newton matrix of a step, with the derivatives at its middle stage for all stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
-    def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Greatest change of the stage states, relative to the largest entry so far of its block; inf: absurd.
+    def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
+        """Return the greatest change of the stage states in a Newton iteration, relative to the largest entry so
+        far of its block; infinite if absurd.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -322,7 +350,8 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Multipliers at the ends of the steps of a scheme of one stage, of order 2, shape (N + 1, m).
+    """Return multipliers at the N + 1 ends of steps from those of the N steps of a one-stage scheme, of order 2.
+    The result has shape (N + 1, m).
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the
@@ -347,7 +376,9 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
 
 
 def _is_done(history: list[float], expected: float) -> bool:
-    """The last change is round-off, or the next one would be small at the speed of the last two."""
+    """Return whether Newton's method has converged: the last change is round-off, or the next one would be below
+    ``expected``.
+    """
     if history[-1] <= DONE or len(history) < 2:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]
@@ -355,7 +386,8 @@ def _is_done(history: list[float], expected: float) -> bool:
 
 
 class DiscreteGradientLoop(StageLoop):
-    """The midpoint rule with the discrete effort in place of z(x_m); Newton's matrix is that of the midpoint rule.
+    """Solver of steps of the implicit midpoint rule in which the discrete gradient replaces the efforts at the
+    midpoint, so that energy is balanced exactly.
 
     Args:
         equations: of the model.
@@ -368,6 +400,7 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
+        """Return the discrete effort between start and end of a step, shape (1, n)."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]

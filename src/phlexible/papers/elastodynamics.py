@@ -40,7 +40,8 @@ DEPENDENT = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class CornerTractions:
-    """Stresses of a mesh of triangles or tetrahedra by the tractions s n at the corners of its facets.
+    """Stress functions on a mesh of T triangles or tetrahedra in d dimensions. Their unknowns are the tractions s n
+    at the corners of its F facets.
 
     Number (d f + i) d + r is component r of s n at corner i of facet f, with n outward on the boundary. A function
     is p = lambda t: lambda goes from 1 at the corner to 0 at the other vertices of a cell, t lies along the edge
@@ -70,18 +71,19 @@ class CornerTractions:
 
     @property
     def count(self) -> int:
-        """Number of stress components."""
+        """Number of stress components of the mesh: d tractions at each of d corners of each facet."""
         return int(self.dimension**2 * len(self.areas))
 
     @property
     def numbers(self) -> IntArray:
-        """Indices of the stresses of each cell, shape (T, d (d + 1), d)."""
+        """Indices of the stress components of each cell, shape (T, d (d + 1), d)."""
         return np.asarray(self.dimension * self.corners[..., None] + np.arange(self.dimension))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SolidInHDiv(LinearPHDAE):
-    """A model of ``solid(..., stress="h_div")``, which also knows the stress in its cells.
+    """Linear model of an elastic solid with stresses in H(div), as ``solid(..., stress="h_div")`` returns it, from
+    which the stress in its cells can be read.
 
     Attributes:
         corner_matrix: of ``stress``, shape (T (d + 1) d d, states).
@@ -92,7 +94,8 @@ class SolidInHDiv(LinearPHDAE):
     dimension: int
 
     def stress(self, x: Array) -> Array:
-        """s at the corners of each cell, between which it is linear, shape (T, d + 1, d, d) [Pa].
+        """Return the stress tensor at the corners of each cell for the state x, shape (T, d + 1, d, d) [Pa];
+        between them it is linear.
 
         Cells and corners are in the order of ``mesh.t``; entries kl and lk differ by what weak symmetry leaves.
         """
@@ -101,7 +104,7 @@ class SolidInHDiv(LinearPHDAE):
 
 
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
-    """Tractions at the corners of straight triangles or tetrahedra."""
+    """Return the stress functions by tractions at facet corners for a mesh of straight triangles or tetrahedra."""
     d, places = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
     corner = places[cells]  # (T, d + 1, d)
@@ -109,7 +112,7 @@ def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
     inner = np.linalg.inv(arms).transpose(0, 2, 1)
     gradients = np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)  # of each lambda
     size = np.prod(np.arange(1, d + 1))
-    normals, areas = _normals(places[facets], corner.mean(axis=1)[mesh.f2t[0]])
+    normals, areas = _facet_normals(places[facets], corner.mean(axis=1)[mesh.f2t[0]])
     corners, vertices, directions, slopes = [], [], [], []
     for side, on_side in enumerate(mesh.elem.refdom.facets):
         opposite = next(k for k in range(d + 1) if k not in on_side)
@@ -132,8 +135,10 @@ def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
     )
 
 
-def _normals(corners: Array, inside: Array) -> tuple[Array, Array]:
-    """Unit normals away from a place inside (F, d), and areas, of facets with these corners (F, d, d)."""
+def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
+    """Return unit normals (F, d) and areas (F,) of facets with the corners (F, d, d); normals point away from the
+    points ``inside`` (F, d).
+    """
     edges = corners[:, 1:] - corners[:, :1]
     if corners.shape[2] == 2:
         normals = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
@@ -145,7 +150,9 @@ def _normals(corners: Array, inside: Array) -> tuple[Array, Array]:
 
 
 def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, lumped: bool) -> Matrix:
-    """Compliance ``int t : (s - spherical tr(s) I) / (2 shear)``, exact or lumped at the vertices."""
+    """Return the compliance matrix ``int t : (s - spherical tr(s) I) / (2 shear)`` of the stress functions s, t,
+    exact or lumped at the vertices.
+    """
     d, same = stress.dimension, stress.vertices[:, None] == stress.vertices
     share = same / (d + 1) if lumped else (1 + same) / ((d + 1) * (d + 2))  # int lambda_i lambda_j / volume
     t = stress.directions
@@ -158,26 +165,31 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
-    """Divergence ``int w . div s`` over each cell, component after component, shape (d T, stresses)."""
+    """Return the matrix ``int w . div s`` of the stress divergence over each cell, component after component, shape
+    (d T, stresses).
+    """
     numbers, d = stress.numbers, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
     values = np.broadcast_to((stress.volumes[:, None] * stress.slopes)[..., None], numbers.shape)
-    return _summed(values, rows, numbers, (d * cells, stress.count))
+    return _summed_entries(values, rows, numbers, (d * cells, stress.count))
 
 
 def corner_matrix(stress: CornerTractions) -> Matrix:
-    """s at the corners of the cells, shape (T (d + 1) d d, stresses)."""
+    """Return the matrix that gives the stress tensors at the corners of all cells from the stress components. Its
+    shape is (T (d + 1) d d, stresses).
+    """
     numbers, d, t = stress.numbers, stress.dimension, stress.directions
     places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
     values = np.broadcast_to(t[:, :, None], rows.shape)
     columns = np.broadcast_to(numbers[..., None], rows.shape)
-    return _summed(values, rows, columns, ((d + 1) * d * d * len(t), stress.count))
+    return _summed_entries(values, rows, columns, ((d + 1) * d * d * len(t), stress.count))
 
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
-    """Asymmetry ``int q . skew s`` for linear s, with q equal to 1 at one vertex or in one cell.
+    """Return the matrix ``int q . skew s`` of the asymmetry of linear stresses s, with a test function q equal to 1
+    at one vertex or in one cell.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -193,17 +205,19 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
     values *= (stress.volumes / (d + 1))[:, None, None, None]
     rows = np.broadcast_to(len(planes) * owners[:, :, None, None] + np.arange(len(planes)), values.shape)
     columns = np.broadcast_to(numbers[..., None], values.shape)
-    return _summed(values, rows, columns, (len(planes) * (int(owners.max()) + 1), stress.count))
+    return _summed_entries(values, rows, columns, (len(planes) * (int(owners.max()) + 1), stress.count))
 
 
-def _summed(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
+def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
+    """Sum values with row and column indices to a sparse matrix without zeros."""
     matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
     matrix.eliminate_zeros()
     return matrix
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """N with ``asymmetry @ N = 0``, shape (stresses, independent stresses): all by those that are independent.
+    """Return a basis N of the stresses with ``asymmetry @ N = 0``, shape (stresses, independent stresses): all
+    stresses by those that are independent.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -219,7 +233,7 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
     place[owned] = np.arange(len(owned)) - first[owner[owned]]
     equations = np.zeros((len(first) - 1, rotations, int(np.diff(first).max(initial=1))))
     equations[given.row // rotations, given.row % rotations, place[given.col]] = given.data
-    pivots = _solved(equations)
+    pivots = _eliminate(equations)
     vertex, row = np.nonzero(pivots >= 0)
     column = pivots[vertex, row]
     leaving = owned[first[vertex] + column]
@@ -234,8 +248,9 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
     return sparse.coo_array((values, (rows, columns)), shape=(len(owner), len(kept))).tocsr()
 
 
-def _solved(equations: Array) -> IntArray:
-    """Solves each block (V, k, n) in place for the unknowns with the greatest coefficients; these, -1: of none.
+def _eliminate(equations: Array) -> IntArray:
+    """Solve each block of equations (V, k, n) in place for the unknowns with the greatest coefficients. Return
+    their indices (V, k), -1 for equations that depend on others.
 
     At a corner of free facets equations may depend on each other: then there are fewer unknowns to solve for.
     """
@@ -263,7 +278,8 @@ def solid_in_h_div(
     held: IntArray,
     lumped: bool,
 ) -> SolidInHDiv:
-    """The model of ``solid``.
+    """Return the linear model of an elastic solid with stresses in H(div), continuous tractions and velocities
+    constant in each cell.
 
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
@@ -273,7 +289,7 @@ def solid_in_h_div(
     """
     stress, d = corner_tractions(mesh), mesh.dim()
     free = np.setdiff1d(mesh.boundary_facets(), held)
-    present = np.setdiff1d(np.arange(stress.count), _of_facets(free, d))
+    present = np.setdiff1d(np.arange(stress.count), _stresses_of_facets(free, d))
     rows = sparse.eye_array(stress.count, format="csr")[:, present]  # all stresses by those of the model
     if lumped:
         asymmetry = asymmetry_matrix(stress, mesh.t.T[:, stress.vertices])
@@ -288,7 +304,7 @@ def solid_in_h_div(
     on_facet = (1 + np.eye(d)) / (d * (d + 1))  # int lambda_i lambda_j / area
     areas = sparse.diags_array(depth * stress.areas[held])
     boundary = sparse.kron(sparse.kron(areas, on_facet), sparse.eye_array(d), format="csr")
-    traction = rows[_of_facets(held, d)]
+    traction = rows[_stresses_of_facets(held, d)]
     corners = corner_matrix(stress) @ rows
     v, s, r = body.shape[0], compliance.shape[0], turning.shape[0]
     ports = [Port("body force", "N/m^3", "m^4/s", v, body)]
@@ -318,8 +334,8 @@ def solid_in_h_div(
     )
 
 
-def _of_facets(facets: IntArray, dimension: int) -> IntArray:
-    """Numbers of the stresses of facets."""
+def _stresses_of_facets(facets: IntArray, dimension: int) -> IntArray:
+    """Return the indices of the stress components of the given facets."""
     own = dimension**2
     return np.asarray(own * np.asarray(facets)[:, None] + np.arange(own)).ravel()
 
@@ -332,7 +348,7 @@ MIDDLE = {
 
 
 class StressField(StrEnum):
-    """Space of the stresses in elastodynamics.
+    """Choice of the space of the stresses in elastodynamics: discontinuous, or with continuous tractions.
 
     DISCONTINUOUS: in L2, with continuous velocities. H_DIV: with velocities in L2.
     """
@@ -349,7 +365,7 @@ def rod(
     area: float = 1.0,
     is_clamped: bool = False,
 ) -> LinearPHDAE:
-    """Model of a rod 0 <= x <= length [m] that moves along its axis.
+    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that moves along its axis.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).
@@ -396,7 +412,7 @@ def solid(
     plane: PlaneState | str = PlaneState.STRESS,
     lumped: bool = True,
 ) -> LinearPHDAE:
-    """A body of triangles or quadrilaterals, tetrahedra or hexahedra (meshes of scikit-fem).
+    """Return the linear port-Hamiltonian model of an elastic body, plane or in space, on a mesh of scikit-fem.
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -441,10 +457,10 @@ def solid(
             spherical=poissons_ratio if mesh.dim() == 2 and is_strain else poissons_ratio / (1 + poissons_ratio),
             density=positive("density", density),
             depth=positive("thickness", thickness) if mesh.dim() == 2 else 1.0,
-            held=_held_facets(mesh, clamped),
+            held=_clamped_facets(mesh, clamped),
             lumped=is_lumped,
         )
-    space = _space(mesh, order)
+    space = _velocity_space(mesh, order)
     depth = positive("thickness", thickness) if mesh.dim() == 2 else 1.0
     element = ElementVector(space.element)
     mass = depth * product_matrix(Basis(mesh, element, intorder=space.mass_degree))
@@ -481,7 +497,7 @@ def solid(
 
 
 def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] | None) -> IntArray:
-    """Facets of a boundary of a mesh by its name, none for None.
+    """Return the facets of the mesh boundary with the given name; an empty array for None.
 
     Raises:
         ParameterError: it has none of that name.
@@ -495,6 +511,9 @@ def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] 
 
 
 def _check_simplices(mesh: Any, order: int | None) -> None:
+    """Raise an error unless a mesh has straight triangles or tetrahedra and the order is left out, as
+    ``stress="h_div"`` needs.
+    """
     from skfem import MeshTet1, MeshTri1
 
     if type(mesh) not in (MeshTri1, MeshTet1):
@@ -505,7 +524,8 @@ def _check_simplices(mesh: Any, order: int | None) -> None:
         raise ParameterError(f'order must be left out with stress="h_div" (velocities of order 0), got {order!r}')
 
 
-def _held_facets(mesh: Any, clamped: str | None) -> IntArray:
+def _clamped_facets(mesh: Any, clamped: str | None) -> IntArray:
+    """Return the facets of the clamped boundary; raise an error if some lie inside the mesh."""
     held = np.unique(boundary_of("clamped", clamped, mesh.boundaries))
     inside = np.setdiff1d(held, mesh.boundary_facets())
     if len(inside):
@@ -517,14 +537,19 @@ def _held_facets(mesh: Any, clamped: str | None) -> IntArray:
 
 @dataclass(frozen=True)
 class _Space:
-    """Scalar velocities, and degrees that quadratures hold."""
+    """Scalar element of the velocities, and polynomial degrees that the quadratures of strains and masses integrate
+    exactly.
+    """
 
     element: Any
     strain_degree: int
     mass_degree: int
 
 
-def _space(mesh: Any, order: int | None) -> _Space:
+def _velocity_space(mesh: Any, order: int | None) -> _Space:
+    """Return the element and quadrature degrees of the velocities for a mesh and a user's order; raise an error for
+    other meshes and orders.
+    """
     name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
@@ -550,7 +575,8 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """The model (29) of velocities and stresses.
+    """Return the linear model (29) with velocities and stresses as states, from its mass, compliance and
+    strain-rate matrices.
 
     Args:
         rate: D, of the stresses.
@@ -571,7 +597,7 @@ def velocity_stress_model(
 
 
 def product_matrix(basis: Any) -> Matrix:
-    """Integrals of the products of all pairs of functions of a basis of scikit-fem."""
+    """Return the matrix of the integrals of products of all pairs of functions of a scikit-fem basis."""
     from skfem import BilinearForm
     from skfem.helpers import inner
 
@@ -579,7 +605,9 @@ def product_matrix(basis: Any) -> Matrix:
 
 
 def _strain_matrix(basis: Any) -> Matrix:
-    """Voigt strain (shear doubled) at each quadrature point, shape (points * components, N)."""
+    """Return the matrix that gives the Voigt strain (shear doubled) at each quadrature point from nodal
+    displacements, shape (points * components, N).
+    """
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
     gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])
@@ -592,7 +620,9 @@ def _strain_matrix(basis: Any) -> Matrix:
 
 
 def _compliance(components: int, youngs_modulus: float, poissons_ratio: float, is_strain: bool) -> Array:
-    """D^-1 in Voigt order, plane stress or strain for 3 components, shape (components, components)."""
+    """Return the elastic compliance matrix in Voigt order, for 3 components in plane stress or strain, shape
+    (components, components) [1/Pa].
+    """
     if components == 3 and is_strain:
         youngs_modulus = youngs_modulus / (1 - poissons_ratio**2)
         poissons_ratio = poissons_ratio / (1 - poissons_ratio)

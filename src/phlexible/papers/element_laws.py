@@ -22,7 +22,7 @@ from phlexible.description.interactions.surfaces import RubbingCoordinate, Slidi
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
-from phlexible.papers.bristles import Bent, Bristles, Touching, across
+from phlexible.papers.bristles import Bristles, BristleState, Touching, across
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
 from phlexible.state.forces import measured_rows, prescribed_part
 from phlexible.state.instants import Instants
@@ -32,7 +32,8 @@ CLOSE = 1e-6
 
 
 class ElementLaws:
-    """The scalar forces of a mechanism.
+    """Scalar forces of all force elements of a mechanism along their coordinates theta, with stored energies
+    U(theta).
 
     Args:
         system: with the elements.
@@ -72,7 +73,7 @@ class ElementLaws:
         self.leaks = np.array(leaks + [0.0] * (len(self.forces) - len(leaks)))
         for element, force in system.forces:
             coordinate = force.coordinate
-            _check_bristles(element, force)
+            _refuse_static_friction(element, force)
             if isinstance(coordinate, RubbingCoordinate) and any(
                 isinstance(port, MovingFrame) and not port.is_fixed for port in coordinate.carriers
             ):
@@ -88,16 +89,16 @@ class ElementLaws:
 
     @property
     def count(self) -> int:
-        """Number of scalar forces."""
+        """Number of scalar forces, with those of creep branches and of angles that state functions measure."""
         return len(self.forces)
 
     def lines(self) -> list[RelationRow]:
-        """Rows of the coordinates of all elements."""
+        """Return one row for each scalar force that measures its coordinate."""
         return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
-        """Prescribed parts of the forces; ``at``: the state, where there are functions of it, with the
-        coordinates theta.
+        """Return the prescribed parts of the active forces at a time [s], shape (active forces,). ``at`` is the
+        state for forces that are functions of it, with coordinates theta.
         """
         parts = [self.forces[k] for k in self.active]
         return np.array(
@@ -111,21 +112,27 @@ class ElementLaws:
         )
 
     def law_value(self, law: StateLaw, at: Instants, theta: Array) -> Array:
-        """Values of a function of the state, with angles over full turns, shape (values,)."""
+        """Return the values of a user's function of the state at one instant, shape (values,); angles that it
+        measures count full turns.
+        """
         values = measured_rows(self._system, at, law).values
         for place, k in self._turns[id(law)]:
             values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))
         return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), values), dtype=np.float64)).ravel()
 
     def slopes(self, theta: Array) -> Array:
-        """dU/dtheta of T states, shape (T, forces)."""
+        """Return the derivatives dU/dtheta of all stored energies for coordinates theta (T, forces), shape (T,
+        forces).
+        """
         result = self._stiffness * (theta - self._rest)
         for k in self._special:
             result[:, k] = [-self.forces[k].conservative(each) for each in theta[:, k].tolist()]
         return np.asarray(result)
 
     def secants(self, before: Array, after: Array) -> Array:
-        """(U(after) - U(before)) / (after - before) of each force; dU/dtheta between them where they are close."""
+        """Return the difference quotient of each stored energy between two coordinates, shape (forces,); dU/dtheta
+        at the mean where they are close.
+        """
         result = self.slopes((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]
@@ -134,7 +141,7 @@ class ElementLaws:
         return np.asarray(result)
 
     def energies(self, theta: Array) -> Array:
-        """U of all forces of T states, shape (T,) [J]."""
+        """Return the stored energy of all forces for coordinates theta (T, forces), shape (T,) [J]."""
         result = (self._stiffness * (theta - self._rest) ** 2).sum(axis=1) / 2
         for k in self._special:
             result += [self.forces[k].energy(each) for each in theta[:, k].tolist()]
@@ -143,7 +150,7 @@ class ElementLaws:
 
 
 def refuse_controller(part: PointLoad | ForceElement) -> None:
-    """Refuses a controller that is called once a step.
+    """Raise an error if a load or force element has a controller that is called once a step.
 
     Raises:
         ModelError: names the part of the mechanism.
@@ -156,13 +163,13 @@ def refuse_controller(part: PointLoad | ForceElement) -> None:
 
 
 def state_laws(system: System) -> list[StateLaw]:
-    """Functions of the state that loads and elements follow."""
+    """Return the functions of the state that loads and force elements of a system follow."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return [value for value in values if isinstance(value, StateLaw)]
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Angles among the numbers that a law is given, and their places."""
+    """Yield index and coordinate of each angle among the numbers that a function of the state receives."""
     place = 0
     for item in law.measured:
         if isinstance(item, Attachment):
@@ -175,10 +182,14 @@ def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coord
 
 
 def _is_zero(force: CoordinateForce) -> bool:
+    """Return whether the prescribed part of a force is the constant zero."""
     return isinstance(force.value, int | float) and force.value == 0
 
 
-def _check_bristles(element: object, force: CoordinateForce) -> None:
+def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
+    """Raise an error if an element has friction that sticks more strongly than it slides, or sticks without
+    damping.
+    """
     for bristle in force.friction.every_bristle if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(
@@ -197,7 +208,7 @@ def _check_bristles(element: object, force: CoordinateForce) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Resisting:
-    """Resistances of T states.
+    """Resistances of all dissipative force elements in T states.
 
     Attributes:
         along: r of each force, shape (T, forces).
@@ -209,11 +220,11 @@ class Resisting:
     along: Array
     functions: Array
     rubbing: tuple[tuple[Array, Array, Array], ...]
-    bristles: Sequence[Bent]
+    bristles: Sequence[BristleState]
 
 
 class Resistances:
-    """Dampers, dry friction, impacts and friction of contacts.
+    """Dissipative force elements of a mechanism: dampers, dry friction, impacts and friction of contacts.
 
     Args:
         system: with the elements.
@@ -276,16 +287,16 @@ class Resistances:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are dampers at most, whose resistance does not depend on the state."""
+        """Whether all dissipative elements are dampers, whose resistance does not depend on the state."""
         return not (self._dry or self._impacts or self._across)
 
     @property
     def is_zero(self) -> bool:
-        """Whether no element dissipates energy."""
+        """Whether no force element dissipates energy."""
         return self.is_plain and not self._dampings.any()
 
     def at(self, at: Poses) -> Resisting:
-        """Dissipative forces in T states, with the velocities in them."""
+        """Return the resistances of all elements in T states, which depend on the velocities there."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()
@@ -330,7 +341,9 @@ class Resistances:
         return Resisting(along, functions, tuple(rubbing), held)
 
     def pulls(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
-        """Forces against rates of functions and vectors: along the forces, functions and vectors."""
+        """Return the dissipative forces for given rates of functions and vectors: along the scalar forces (T,
+        forces), on the functions and on the vectors.
+        """
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
         for (level, weights, normal), k in zip(found.rubbing, self._creeping, strict=True):
@@ -339,13 +352,15 @@ class Resistances:
         return -found.along * thetas, -found.functions * rates, on_vectors
 
     def _sliding(self, k: int) -> slice:
-        """Functions along the plane of a contact."""
+        """Return the slice of the functions that measure sliding along the plane of contact k."""
         assert isinstance(self._forces[k].coordinate, SlidingCoordinate), "of planes"
         begin, end = self._joined.first[self._first + k : self._first + k + 2]
         return slice(int(begin) + 1, int(end))
 
     def _creep(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
-        """Resistance of sliding where two bodies touch, its coefficients c_k and the normal, (8.28)."""
+        """Return the resistance against sliding of two bodies in contact (T,), the coefficients of the sliding
+        vectors (T, parts) and the normals (T, 3), (8.28).
+        """
         friction, (weights, normal) = touching.force.friction, touching.at(at)
         assert friction is not None, "chosen so"
         speed = np.linalg.norm(across(touching.slip(weights, dX), normal), axis=1)
@@ -353,4 +368,5 @@ class Resistances:
 
 
 def _bristle_of(force: CoordinateForce) -> Bristle | None:
+    """Return the friction spring of a force, or None."""
     return force.friction.bristle if force.friction else None

@@ -21,7 +21,8 @@ SMALL = 1e-3
 
 
 class Equations:
-    """A model whose inputs are u(t, x).
+    """Equations of a port-Hamiltonian model whose inputs are functions u(t, x), for integrators: residuals,
+    derivatives, projection.
 
     Args:
         model: of n states.
@@ -43,7 +44,7 @@ class Equations:
     ) -> None:
         self.model, self.inputs = model, inputs
         self.input_states = np.arange(len(initial)) if input_states is None else input_states
-        self._felt: IntArray | None = None
+        self._used_states: IntArray | None = None
         descriptor = model.descriptor_matrix(initial)
         size = abs(descriptor)
         total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
@@ -53,21 +54,24 @@ class Equations:
 
     @property
     def has_constraints(self) -> bool:
-        """Whether there are multipliers."""
+        """Whether the model has multipliers, states without a time derivative."""
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
-        """u of many instants, shape (T, m)."""
+        """Return the inputs at T times (T,) and states (T, n), shape (T, m)."""
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
-        """E dx/dt - (J - R) z - B u of T instants, shape (T, n); with z of the states where no other is given."""
+        """Return the residuals E dx/dt - (J - R) z - B u at T instants, shape (T, n); efforts z are those of the
+        states unless they are given.
+        """
         z = self.model.efforts(states) if efforts is None else efforts
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows
 
     def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
-        """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n).
+        """Return the derivative of the residual with respect to the state at one instant, with that of the inputs,
+        and the matrix E. Both have shape (n, n).
 
         Args:
             is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
@@ -84,8 +88,8 @@ class Equations:
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
-        """du/dx by differences, shape (m, n)."""
-        own = self.input_states if is_careful or self._felt is None else self._felt
+        """Return the derivative of the inputs with respect to the state by differences, shape (m, n)."""
+        own = self.input_states if is_careful or self._used_states is None else self._used_states
 
         def inputs(entries: Array) -> Array:
             states = np.tile(x, (len(entries), 1))
@@ -95,17 +99,19 @@ class Equations:
         slope = slope_by_differences(inputs, x[own], np.maximum(np.abs(x[own]), SMALL))
         result = np.zeros((len(slope), len(x)))
         result[:, own] = slope
-        known = np.zeros(0, dtype=np.int64) if self._felt is None else self._felt
-        self._felt = np.union1d(known, own[(slope != 0).any(axis=0)])
+        known = np.zeros(0, dtype=np.int64) if self._used_states is None else self._used_states
+        self._used_states = np.union1d(known, own[(slope != 0).any(axis=0)])
         return result
 
     def gaps(self, time: float, states: Array) -> Array:
-        """The algebraic rows of (J - R) z + B u of many states at one time, shape (T, algebraic rows)."""
+        """Return the algebraic rows of (J - R) z + B u, which a solution makes zero, for T states at one time. The
+        result has shape (T, algebraic rows).
+        """
         u = self.inputs_at(np.full(len(states), time), states)
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def projected(self, time: float, x: Array) -> Array:
-        """The state moved along the constraint forces until the algebraic equations hold.
+        """Return the state moved along the constraint forces until the algebraic equations hold, shape (n,).
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
@@ -127,23 +133,27 @@ class Equations:
         return np.asarray(moved + inverse @ rest @ ways)
 
     def rates(self, flows: Array) -> Array:
-        """E^-1 of flows (n,) at the state at rest."""
+        """Return E^-1 times right-hand sides ``flows`` (n,), with E at the state of rest, shape (n,)."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
-        """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n)."""
+        """Return the forces J of unit multipliers of the constraints on velocities, and the rates E^-1 J that they
+        cause, each of shape (constraints, n).
+        """
         forces = self._multiplier_flows(x)[self.constrained_rows]
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
     def _multiplier_flows(self, x: Array) -> Array:
-        """J of unit multipliers at one state, shape (multipliers, n)."""
+        """Return the right-hand sides of unit multipliers at one state, shape (multipliers, n)."""
         units = np.eye(len(x))[self.is_algebraic]
         no_inputs = np.zeros((len(units), self.model.port_size))
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
 
     @cached_property
     def constrained_rows(self) -> IntArray:
-        """Algebraic rows that hold no multiplier: constraints on velocities, of index 2."""
+        """Indices, among the algebraic rows, of those without a multiplier: constraints on velocities, of index
+        2.
+        """
         flows = self._multiplier_flows(self.model.rest_state)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

@@ -33,7 +33,7 @@ KNOWN = 4
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
-    """Force and moment at each location, body axes, and the distributed force.
+    """Return the ports of a body: force and moment in body axes at each location, and a distributed force.
 
     ``<name> force`` [N]: the velocity of the material point. ``<name> moment`` [N m]: the angular
     velocity of the material around it. ``distributed force``: a force per mass [N/kg] in the span of
@@ -51,8 +51,8 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
     return (*ports, Port(DISTRIBUTED, "N/kg", "kg m/s", d + n, mass))
 
 
-def _extended(first: float, values: Array) -> Array:
-    """A number in front of values (..., n), shape (..., n + 1)."""
+def _prepended(first: float, values: Array) -> Array:
+    """Put a number in front of values (..., n), shape (..., n + 1)."""
     return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
@@ -69,7 +69,8 @@ def _extended(first: float, values: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class BodyState:
-    """State x of a body, with all components, or states of many instants.
+    """State x of a floating body, of one or many instants, split into its parts with all components of a body in
+    space.
 
     Attributes:
         position: r, world axes, shape (..., 3) [m].
@@ -92,7 +93,8 @@ class BodyState:
 
 @dataclass(frozen=True, eq=False)
 class FloatingBodyForm(PortHamiltonianModel):
-    """A body as ``E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u``; variants differ in four methods.
+    """Port-Hamiltonian model of one floating body, ``E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u``, whose variants
+    differ in their inertia.
 
     With nu = (v, w, v_f) and deta/dt = L(eta) nu, L = [0, N(eta), I]::
 
@@ -145,23 +147,29 @@ class FloatingBodyForm(PortHamiltonianModel):
         object.__setattr__(self, "_kept", np.array(kept, dtype=np.int64))
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """The displacement at which the mass matrix is taken, zero where inertia forgets it, shape (..., n)."""
+        """Return the elastic coordinates at which the mass matrix is evaluated, shape (..., n): zero in forms whose
+        inertia neglects the deformation.
+        """
         return np.zeros_like(eta)
 
     def convection(self, eta: Array) -> Array:
-        """N(eta) of deta/dt = v_f + N w, zero where v_f is du_f/dt, shape (..., n, 3)."""
+        """Return the matrix N(eta) of deta/dt = v_f + N w with elastic velocity v_f and angular velocity w, shape
+        (..., n, 3). It is zero where v_f is deta/dt.
+        """
         return np.zeros((*eta.shape, 3))
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
-        """J_nu with the momenta in it, shape (..., 6 + n, 6 + n)."""
+        """Return the skew block of J that couples the velocities through the momenta, shape (..., 6 + n, 6 + n)."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """d(nu.M.nu / 2)/deta, zero where inertia forgets the displacement, shape (..., n)."""
+        """Return the derivative of the kinetic energy with respect to the elastic coordinates, shape (..., n): zero
+        where inertia neglects the deformation.
+        """
         return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
-        """The parts of a state x with the components that the body does not keep."""
+        """Split states x (..., states) into their parts; components that the body does not have are filled in."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
         full[..., 3:12] = self.fixed_rotation.ravel()
@@ -171,7 +179,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return BodyState(r, rows.reshape(*rows.shape[:-1], 3, 3), eta, v, w, rate, stress)
 
     def joined(self, state: BodyState) -> Array:
-        """The state x of its parts, shape (..., state_size)."""
+        """Join the parts of a state to x, shape (..., state_size), without the components that the body does not
+        have.
+        """
         parts = (
             state.position,
             state.rotation.reshape(*state.rotation.shape[:-2], 9),
@@ -184,24 +194,26 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.concatenate(parts, axis=-1)[..., self._kept]
 
     def port_displacement(self, eta: Array) -> Array:
-        """The displacement at which lever arms are taken, shape (..., n)."""
+        """Return the elastic coordinates at which the moment arms of the ports are evaluated, shape (..., n)."""
         return eta
 
     @property
     def kept(self) -> IntArray:
-        """Places of the states among those of a body in space, with all components."""
+        """Indices of the states of this body among those of a body in space, with all components."""
         return self._kept
 
     @property
     def rest_state(self) -> Array:
-        """State at the origin, undeformed and at rest."""
+        """State of the undeformed body at the origin and at rest, shape (state_size,)."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros(18 + 2 * n + s)
         full[3:12] = self.fixed_rotation.ravel()
         return full[self._kept]
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """E = diag(I, M, M_sigma); M is (10) without its last row and column."""
+        """Return E = diag(I, M, M_sigma) at states x with the mass matrix M (10) and the compliance M_sigma, shape
+        (..., state_size, state_size).
+        """
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
         eta = self.inertia_displacement(self.split(x).displacement)
@@ -210,7 +222,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """Structure matrix J of (12)."""
+        """Return the structure matrix J of (12) at states x, shape (..., state_size, state_size)."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
         q, end = 12 + n, 18 + 2 * n
@@ -228,7 +240,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return full[..., self._kept[:, None], self._kept]
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Dissipation matrix R of modal damping C and viscosity tau B_eps^T M_sigma^-1 B_eps, both on deta/dt."""
+        """Return the dissipation matrix R of modal damping and viscosity at states x, both acting on the elastic
+        rates, shape (..., state_size, state_size).
+        """
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
@@ -239,7 +253,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """Port matrix B of boundary ports (15), (35), with lever arms x + u_f, and of the distributed port."""
+        """Return the port matrix B of boundary ports (15), (35) and of the distributed port at states x; results
+        for the last states are cached.
+        """
         key = x.tobytes()
         if key not in self._known_ports:  # compositions need it several times for the same states
             if len(self._known_ports) == KNOWN:
@@ -248,6 +264,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self._known_ports[key].reshape(*x.shape, self.port_size)
 
     def _port_matrix(self, x: Array) -> Array:
+        """Compute the port matrix B of boundary ports and of the distributed port at states x, shape (...,
+        state_size, inputs).
+        """
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
@@ -262,13 +281,15 @@ class FloatingBodyForm(PortHamiltonianModel):
                 turns, own = point.rotations, self.port_slice(f"{name} moment")
                 columns[..., 3:6, own] = (np.eye(3) + (turns @ convection).mT)[..., axes]
                 columns[..., 6:, own] = turns.T[:, axes]
-        columns[..., self.port_slice(DISTRIBUTED)] = self._distributed_columns(_extended(1.0, eta), convection)
+        columns[..., self.port_slice(DISTRIBUTED)] = self._distributed_columns(_prepended(1.0, eta), convection)
         result = np.zeros((*x.shape, self.port_size))
         result[..., self.velocity_slice, :] = columns[..., velocity_components(body), :]
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """B_d of (30) from S and W, on (v, w, v_f)."""
+        """Return the columns of the distributed port (30) on the velocities (v, w, v_f) for xi = (1, eta). The
+        result has shape (..., 6 + n, d + n).
+        """
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -279,10 +300,12 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def effort(self, x: Array) -> Array:
-        """Efforts z of a state: co-energy variables are states (31), the others are derivatives of H."""
+        """Return the efforts z at states x: velocities and stresses themselves (31), otherwise derivatives of the
+        energy.
+        """
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
-        center = _extended(1.0, state.displacement) @ s.T
+        center = _prepended(1.0, state.displacement) @ s.T
         slope = BodyState(
             position=np.broadcast_to(-self.body.mass * g, state.position.shape),
             rotation=-g[:, None] * center[..., None, :],
@@ -295,7 +318,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.joined(slope)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z(x0, x1) that takes exactly H(x1) - H(x0): docs/theory.md, 2."""
+        """Return the discrete effort between two states, whose product with their change is exactly H(x1) - H(x0),
+        shape (state_size,).
+        """
         middle, n = (x0 + x1) / 2, self.body.elastic_count
         z = self.effort(middle)
         if not n:
@@ -304,7 +329,7 @@ class FloatingBodyForm(PortHamiltonianModel):
 
         def slope(mean_share: float, change_share: float, shift: float) -> Array:
             """The kinetic slope at shares of the mean and of the change."""
-            both = zip(_motion(mean), _motion(change), strict=True)
+            both = zip(_velocities(mean), _velocities(change), strict=True)
             v, w, rate = (mean_share * m + change_share * c for m, c in both)
             eta = mean.displacement + shift * change.displacement
             return self.kinetic_slope(
@@ -316,52 +341,59 @@ class FloatingBodyForm(PortHamiltonianModel):
         return z
 
     def storage(self, x: Array) -> float:
-        """H = nu.M.nu / 2 + Sigma.M_sigma.Sigma / 2 - g.(m r + R S xi) [J]."""
+        """Return the stored energy of the state x [J]: nu.M.nu / 2 + Sigma.M_sigma.Sigma / 2 minus the work of
+        gravity.
+        """
         return float(self.storages(x))
 
     def storages(self, x: Array) -> Array:
-        """H of states (..., n), shape (...)."""
+        """Return the stored energies of states x (..., state_size), shape (...) [J]."""
         state, place = self.split(x), self.velocity_slice
         moving = np.where(np.arange(self.state_size) >= place.start, x, 0.0)
         quadratic = (moving * self.descriptor_products(x, moving)).sum(axis=-1) / 2
-        center = _extended(1.0, state.displacement) @ self.body.first_moments.T
+        center = _prepended(1.0, state.displacement) @ self.body.first_moments.T
         turned = (state.rotation @ center[..., None])[..., 0]
         return np.asarray(quadratic - (self.body.mass * state.position + turned) @ self.gravity)
 
     def efforts(self, x: Array) -> Array:
-        """z of T states."""
+        """Return the efforts z of T states x (T, n), shape (T, n)."""
         return self.effort(x)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of T states."""
+        """Return the products E(x) rate for T states x and rates, both (T, n), shape (T, n)."""
         return np.asarray((self.descriptor_matrix(x) @ rate[..., None])[..., 0])
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u of T states."""
+        """Return the right-hand sides (J - R) z + B u for T states x and efforts z (T, n) and inputs u (T, m). The
+        result has shape (T, n).
+        """
         result = (self.structure_matrix(x) - self.dissipation_matrix(x)) @ z[..., None]
         if u.any():
             result += self.port_matrix(x) @ u[..., None]
         return np.asarray(result[..., 0])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """B^T z of T states."""
+        """Return the outputs B^T z for T states x and efforts z (T, n), shape (T, m)."""
         return np.asarray((self.port_matrix(x).mT @ z[..., None])[..., 0])
 
     @property
     def velocity_slice(self) -> slice:
-        """Entries of the state with the velocities, before those of the stress."""
+        """Slice of the state that holds the velocities, before the stresses."""
         end = self.state_size - self.stress_space.size
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """L = [0, N, I] of deta/dt = L (v, w, v_f), shape (..., n, 6 + n)."""
+        """Return the matrix [0, N, I] that gives the elastic rates deta/dt from (v, w, v_f), shape (..., n, 6 +
+        n).
+        """
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
         result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
         return result
 
 
-def _motion(state: BodyState) -> tuple[Array, Array, Array]:
+def _velocities(state: BodyState) -> tuple[Array, Array, Array]:
+    """Return linear, angular and elastic velocity of a body's state."""
     return state.velocity, state.angular_velocity, state.elastic_velocity
 
 
@@ -370,8 +402,8 @@ def _motion(state: BodyState) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class FullForm(FloatingBodyForm):
-    """Full form of a floating body without approximations: E depends on u_f, J on momenta of factor 2 ((13),
-    (14)).
+    """Port-Hamiltonian form of a floating body without approximations: the mass matrix depends on the deformation,
+    J on momenta of factor 2 ((13), (14)).
 
     Keeps energy, linear and angular momentum for any displacement in the span of Phi. For a rigid
     body this is Remark 3. The factors 2 stand for dM/dt and go together with the kinetic part of
@@ -379,19 +411,23 @@ class FullForm(FloatingBodyForm):
     """
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """Displacement eta on which the mass matrix depends."""
+        """Return the elastic coordinates themselves, on which the mass matrix depends, shape (..., n)."""
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Momentum matrix with [p_t~], [p_r~] of (13) and I_pf of (14)."""
+        """Return the skew block of J that couples the velocities, with the momenta of (13) and (14), shape (..., 6
+        + n, 6 + n).
+        """
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Derivative of the kinetic energy, the discrete [p_f] x w of 3.1: int Phi.(p_f x w)."""
+        """Return the derivative of the kinetic energy with respect to the elastic coordinates, shape (..., n): the
+        discrete [p_f] x w of 3.1.
+        """
         body, w = self.body, state.angular_velocity
-        products = moment_products(body, _extended(1.0, state.displacement))
-        turned = cross_products(moment_products(body, _extended(0.0, state.elastic_velocity)))
+        products = moment_products(body, _prepended(1.0, state.displacement))
+        turned = cross_products(moment_products(body, _prepended(0.0, state.elastic_velocity)))
         linear = np.cross(state.velocity, w) @ body.first_moments
         radial = (w * w).sum(axis=-1)[..., None] * np.einsum("...aai->...i", products)
         radial = radial - np.einsum("...a,...b,...abi->...i", w, w, products)
@@ -399,29 +435,34 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Linear, angular and coupling momenta of a body, shapes (..., 3), (..., 3) and (..., 3, n).
+    """Return linear, angular and coupling momenta of a body, shapes (..., 3), (..., 3) and (..., 3, n). ``extra``
+    is the factor e of the additional elastic velocity.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
     """
-    v, w, rate = _motion(state)
+    v, w, rate = _velocities(state)
     rows = rigid_rows(body, state.displacement)
     moved = np.concatenate([v, w, (1 + extra) * rate], axis=-1)
     both = (rows @ moved[..., None])[..., 0]
-    deforming = cross_products(moment_products(body, _extended(0.0, rate)))[..., 1:]
+    deforming = cross_products(moment_products(body, _prepended(0.0, rate)))[..., 1:]
     return both[..., :3], both[..., 3:], 2 * field_cross(body, v, w, state.displacement) + (2 + extra) * deforming
 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
-    """int rho (v + w x X) x Phi_j, shape (..., 3, n): (w x X) x Phi = X (w.Phi) - w (X.Phi)."""
-    products = moment_products(body, _extended(1.0, eta))
+    """Return int rho (v + w x X) x Phi_j over the body, with X the position of a displaced point, shape (..., 3,
+    n).
+    """
+    products = moment_products(body, _prepended(1.0, eta))
     along = np.einsum("...baj,...b->...aj", products, w)
     across = w[..., None] * np.einsum("...aaj->...j", products)[..., None, :]
     return np.asarray((cross_matrix(v) @ body.first_moments + along - across)[..., 1:])
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
-    """J_nu with [p_t] in (v, w) and (w, v), [p_r] in (w, w) and the flexible couplings."""
+    """Return the block of J that couples the velocities (v, w, v_f), from linear and angular momenta and the two
+    rigid-elastic blocks. The result has shape (..., 6 + n, 6 + n).
+    """
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -435,7 +476,8 @@ def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elast
 
 @dataclass(frozen=True, eq=False)
 class ZerothOrderForm(FloatingBodyForm):
-    """E constant, u_f dropped from all momenta; only to reproduce figures of the literature.
+    """Port-Hamiltonian form of a floating body with constant E, in which all momenta neglect the deformation; only
+    to reproduce figures of the literature.
 
     Keeps the equations of motion of the straight body up to O(u_f): J_rf has 2 p_f + rho v_f and J_fr
     has p_f + rho v_f, without the kinetic part of dH/du_f. Loses the power balance (J is not skew:
@@ -445,7 +487,9 @@ class ZerothOrderForm(FloatingBodyForm):
     """
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """(13) and (14) without u_f, and p_f + rho v_f in the elastic rows."""
+        """Return the block of J that couples the velocities, with the momenta (13), (14) of the undeformed body.
+        Elastic rows have p_f + rho v_f, so that it is not skew.
+        """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         _, _, doubled = momenta(self.body, straight, 2.0)
@@ -453,7 +497,7 @@ class ZerothOrderForm(FloatingBodyForm):
 
     @property
     def flaw(self) -> str:
-        """Why ``check_structure`` refuses it."""
+        """Reason why ``check_structure`` refuses this form, as text."""
         return (
             "zeroth order: the row of w holds 2 p_f + rho v_f, the rows of v_f hold p_f + rho v_f, right to first "
             "order in u_f and not skew"
@@ -465,7 +509,8 @@ class ZerothOrderForm(FloatingBodyForm):
 
 @dataclass(frozen=True, eq=False)
 class ConstantMassForm(FloatingBodyForm):
-    """The elastic velocity state is v_a = du_f/dt + w x u_f, so that E is constant for finite u_f.
+    """Port-Hamiltonian form of a floating body whose elastic velocity is absolute, v_a = du_f/dt + w x u_f, so that
+    E is constant.
 
     Keeps power and linear momentum exactly. Loses: u_f x w is not in the span of Phi; it is projected
     (in the mass metric), ``deta/dt = alpha + N(eta) w``, and the exact dual of that strain rate acts
@@ -480,12 +525,14 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """M_ff^-1 int rho Phi.(u_f x w), shape (..., n, 3)."""
-        columns = cross_products(moment_products(self.body, _extended(0.0, eta)))[..., 1:].mT
+        """Return the matrix N(eta) = M_ff^-1 int rho Phi.(u_f x w) of deta/dt = v_a + N w, shape (..., n, 3)."""
+        columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """[p_t], [p_r] and int p_f x Phi without factors 2."""
+        """Return the skew block of J that couples the velocities, with momenta of the undeformed body without
+        factors 2. The result has shape (..., 6 + n, 6 + n).
+        """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
@@ -496,7 +543,8 @@ class ConstantMassForm(FloatingBodyForm):
 
 @dataclass(frozen=True, eq=False)
 class PrintedForm(FloatingBodyForm):
-    """E (33), J (34), B (35) and z (36) as printed: only to draw the published Fig. 8 beside the right one.
+    """Port-Hamiltonian form of a planar floating body with E (33), J (34), B (35) and z (36) as printed in the
+    paper, errors included.
 
     u_f is dropped from E, from the momenta in J and from the lever arms of the ports; (34) keeps the factor 2 of
     (14), but the effort of u_f has lost p_f x w, which that factor is there for (2.14 of docs/theory.md, 2). So the
@@ -506,24 +554,26 @@ class PrintedForm(FloatingBodyForm):
     """
 
     def port_displacement(self, eta: Array) -> Array:
-        """Zero displacement, since lever arms (35) are those of the undeformed body."""
+        """Return zeros, since the moment arms of (35) are those of the undeformed body, shape (..., n)."""
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Momentum matrix of (34), with p_t~, p_r~ and 2 p_f + rho v_f without u_f, in the row and in the
-        column of w.
+        """Return the skew block of J as in (34), with momenta of the undeformed body. Row and column of w have 2
+        p_f + rho v_f.
         """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def storages(self, x: Array) -> Array:
-        """H of (8), with the kinetic energy of the deformed body [J]."""
+        """Return the energies H of (8) of states x, with the kinetic energy of the deformed body, shape (...)
+        [J].
+        """
         return self._full.storages(x)
 
     @property
     def flaw(self) -> str:
-        """Why ``check_structure`` refuses it."""
+        """Reason why ``check_structure`` refuses this form, as text."""
         return (
             "(32)-(37) as printed: u_f is dropped from the mass operator, so that the effort of u_f lacks p_f x w, "
             "while (34) keeps the factor 2 that stands for it"
@@ -531,6 +581,7 @@ class PrintedForm(FloatingBodyForm):
 
     @property
     def _full(self) -> FullForm:
+        """Full form of the same body, whose energy this form stores."""
         return FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
 
 
@@ -540,7 +591,7 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """The form of a body about rest, undeformed, with constant matrices.
+    """Return the linear model of small motions of one body about rest, from its port-Hamiltonian form.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint
@@ -575,7 +626,7 @@ MOMENTA = {
 
 
 def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
-    """The form of a rigid body or a point mass with states (r, R_v, p_t, p_r), p = M (v, w), and E = I.
+    """Return the form of a rigid body or a point mass with momenta as states in place of velocities, and E = I.
 
     H = p.M^-1 p / 2 - gravity's work is a function of the state, and its gradient holds the velocities. Ports stay
     what they are. Momenta are in body axes, about the origin.
@@ -597,7 +648,8 @@ def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
 
 @dataclass(frozen=True, eq=False)
 class MomentumForm(PortHamiltonianModel):
-    """``dx/dt = J(x) dH/dx + B(x) u`` of a rigid body; made by ``with_momenta``.
+    """Port-Hamiltonian form of a rigid body with momenta as states, ``dx/dt = J(x) dH/dx + B(x) u``; made by
+    ``with_momenta``.
 
     Attributes:
         form: the same body with velocities as states.
@@ -618,35 +670,37 @@ class MomentumForm(PortHamiltonianModel):
         object.__setattr__(self, "_mass", self.form.descriptor_matrix(np.zeros(self.form.state_size)))
 
     def velocities(self, x: Array) -> Array:
-        """The state of ``form``, with velocities M^-1 p in place of momenta p."""
+        """Convert a state with momenta p to the state of ``form``, with velocities M^-1 p, shape (states,)."""
         return np.asarray(np.linalg.solve(self._mass, x))
 
     def momenta(self, x: Array) -> Array:
-        """The state of this form from one of ``form``."""
+        """Convert a state of ``form``, with velocities, to the state of this form, with momenta, shape
+        (states,).
+        """
         return np.asarray(self._mass @ x)
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """Identity matrix as the descriptor matrix E."""
+        """Return the descriptor matrix E, which is the identity, shape (n, n)."""
         return np.eye(self.state_size)
 
     def structure_matrix(self, x: Array) -> Array:
-        """J with [p_t] and [p_r]."""
+        """Return the skew structure matrix J at the state x with momenta, shape (n, n)."""
         return self.form.structure_matrix(self.velocities(x))
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Zero matrix, since nothing is dissipated."""
+        """Return the dissipation matrix R, which is zero, shape (n, n)."""
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
-        """B of the form."""
+        """Return the port matrix B at the state x with momenta, shape (n, m)."""
         return self.form.port_matrix(self.velocities(x))
 
     def effort(self, x: Array) -> Array:
-        """dH/dx = (dH/dr, dH/dR_v, v, w)."""
+        """Return the efforts dH/dx = (dH/dr, dH/dR_v, v, w) at the state x with momenta, shape (n,)."""
         return self.form.effort(self.velocities(x))
 
     def storage(self, x: Array) -> float:
-        """Stored energy H of a state [J]."""
+        """Return the stored energy H of the state x with momenta [J]."""
         return self.form.storage(self.velocities(x))
 
 
@@ -654,13 +708,11 @@ class MomentumForm(PortHamiltonianModel):
 
 
 class Variant(StrEnum):
-    """Variant of the model of a floating body.
+    """Choice of the port-Hamiltonian form of a floating body.
 
     FULL: nothing neglected. CONSTANT_MASS: E constant, absolute elastic velocity. ZEROTH_ORDER: the deformation
-        dropped
-    from the inertia, power not kept. PRINTED: a planar body as printed in (32)-(37), which is wrong. See
-    ``FullForm``,
-    ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
+    dropped from the inertia, power not kept. PRINTED: a planar body as printed in (32)-(37), which is wrong. See
+    ``FullForm``, ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
     """
 
     FULL = "full"
@@ -684,7 +736,7 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """The form of a discretized body.
+    """Return the port-Hamiltonian form of a discretized body in the chosen variant.
 
     Args:
         locations: of the boundary ports, by name.

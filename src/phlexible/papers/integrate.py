@@ -51,15 +51,18 @@ GivenInputs: TypeAlias = Callable[..., ArrayLike] | Mapping[str, Signal] | None
 
 
 @dataclass(frozen=True)
-class AskedInputs:
-    """u of many instants, and the entries of x that it may depend on."""
+class InputFunction:
+    """Inputs of a port-Hamiltonian model as one function of many instants, with the indices of the states on which
+    they may depend.
+    """
 
     function: ManyInputs
     states: IntArray
 
 
-def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> AskedInputs:
-    """The inputs as one function, tried at t = 0 and the initial state.
+def input_function(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> InputFunction:
+    """Convert what a user gave as inputs to one function of times and states; it is evaluated once, at t = 0 and
+    the initial state x.
 
     Raises:
         ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
@@ -67,7 +70,7 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
         FunctionError: a function raised.
     """
     if given is None:
-        return AskedInputs(model.default_inputs, model.default_input_states)
+        return InputFunction(model.default_inputs, model.default_input_states)
     if callable(given):
         parts = [_signal("inputs", slice(0, model.port_size), given)]
     elif isinstance(given, Mapping):
@@ -79,12 +82,12 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
         )
     many = _ManyInputs(tuple(parts), model.port_size)
     many(np.zeros(1), x[None])
-    return AskedInputs(many, np.arange(model.state_size if many.asks else 0))
+    return InputFunction(many, np.arange(model.state_size if many.asks else 0))
 
 
 @dataclass(frozen=True)
 class _GivenSignal:
-    """Function of the user for some of the inputs.
+    """Function that a user gave for some of the inputs, those in the slice ``place``.
 
     Attributes:
         name: in messages.
@@ -103,7 +106,7 @@ class _GivenSignal:
         object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
-        """Values of the inputs at a time, checked for their shape."""
+        """Return the values of these inputs at a time [s] and a state x; raise an error for a wrong shape."""
         try:
             value = self.function(time, x) if self.asks else self.function(time)
         except PhlexibleError:
@@ -112,17 +115,17 @@ class _GivenSignal:
             raise function_error(self.name, error, f"at t = {time:g} s") from error
         if isinstance(value, np.ndarray) and value.shape == self.shape and value.dtype == np.float64:
             return value
-        return _checked(self.name, value, *self.shape)
+        return _checked_numbers(self.name, value, *self.shape)
 
     def refusals(self, u: Array) -> Iterator[str]:
-        """Messages about inputs (T, m) that are not finite."""
+        """Yield a message for each instant at which these inputs, among all inputs u (T, m), are not finite."""
         for row in u[:, self.place]:
             if not np.isfinite(row).all():
                 yield f"{self.name} must be {self.shape[0]} finite numbers, got {row!r}"
 
 
 class _ManyInputs:
-    """u of many instants from what a user gives for some of the inputs, those that are left being zero.
+    """Function of many instants that evaluates what a user gave for some of the inputs; the others are zero.
 
     Args:
         parts: what is given.
@@ -135,7 +138,7 @@ class _ManyInputs:
         self._last: tuple[Array, Array] | None = None
 
     def __call__(self, times: Array, states: Array) -> Array:
-        """Shape (T, inputs) at times (T,) and states (T, n).
+        """Return the inputs at times (T,) and states (T, n), shape (T, inputs).
 
         Raises:
             ParameterError: what a function returns has another shape or is not finite.
@@ -154,14 +157,15 @@ class _ManyInputs:
 
 
 def _signal(name: str, place: slice, given: Any) -> _GivenSignal:
-    """Numbers or a function of the user."""
+    """Return a user's numbers or function for the inputs in the slice ``place`` as a function of time."""
     if callable(given):
-        return _GivenSignal(name, place, given, _arguments(name, given) == 2)
-    value = _checked(name, given, place.stop - place.start)
+        return _GivenSignal(name, place, given, _argument_count(name, given) == 2)
+    value = _checked_numbers(name, given, place.stop - place.start)
     return _GivenSignal(name, place, lambda time: value, False)
 
 
-def _checked(name: str, value: Any, size: int) -> Array:
+def _checked_numbers(name: str, value: Any, size: int) -> Array:
+    """Convert a user's value to ``size`` finite numbers, shape (size,); raise an error for others."""
     try:
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -172,8 +176,10 @@ def _checked(name: str, value: Any, size: int) -> Array:
     return found
 
 
-def _arguments(name: str, function: Callable[..., Any]) -> int:
-    """1 for u(t), 2 for u(t, x): arguments that have to be given."""
+def _argument_count(name: str, function: Callable[..., Any]) -> int:
+    """Return how many arguments a user's function needs: 1 for u(t), 2 for u(t, x); raise an error for other
+    numbers.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -189,7 +195,7 @@ def _arguments(name: str, function: Callable[..., Any]) -> int:
 
 
 class Method(StrEnum):
-    """Method of time integration.
+    """Choice of the method of time integration of port-Hamiltonian models.
 
     GAUSS2: order 4, quadratic energies kept exactly. RADAU3: order 5, damps fast motions.
     MIDPOINT: order 2, symmetric. DISCRETE_GRADIENT: order 2, symmetric, power balance exact for any energy.
@@ -204,7 +210,7 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """Loop that takes the steps of a method.
+    """Return the solver that takes the steps of an integration method for the given equations and initial state.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """
@@ -229,7 +235,7 @@ KIND = "phlexible trajectory 1"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
-    """A motion of a port-Hamiltonian model with n states and m inputs at N + 1 instants.
+    """Motion of a port-Hamiltonian model with n states and m inputs at N + 1 instants, as ``integrate`` returns it.
 
     Attributes:
         method: that it was integrated with.
@@ -260,11 +266,13 @@ class Trajectory:
 
     @property
     def balance_error(self) -> Array:
-        """H - H(0) - supplied + dissipated, shape (N + 1,) [J]: round-off with discrete gradients."""
+        """Error of the energy balance, H - H(0) - supplied + dissipated, shape (N + 1,) [J]; round-off with
+        discrete gradients.
+        """
         return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
 
     def state(self, name: str) -> Array:
-        """A block of states over time, shape (N + 1, size).
+        """Return a named block of states over time, shape (N + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -272,7 +280,7 @@ class Trajectory:
         return self.states[:, slice_of(self.state_blocks, name, "state")]
 
     def input(self, port: str) -> Array:
-        """u of a port over time, shape (N + 1, size).
+        """Return the inputs of a named port over time, shape (N + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -280,7 +288,7 @@ class Trajectory:
         return self.inputs[:, slice_of(self.ports, port, "port")]
 
     def output(self, port: str) -> Array:
-        """y of a port over time, shape (N + 1, size).
+        """Return the outputs of a named port over time, shape (N + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -288,7 +296,7 @@ class Trajectory:
         return self.outputs[:, slice_of(self.ports, port, "port")]
 
     def power(self, port: str) -> Array:
-        """u.y of a port over time, shape (N + 1,) [W].
+        """Return the power that enters through a named port over time, input times output, shape (N + 1,) [W].
 
         Raises:
             ModelError: there is none of that name.
@@ -296,7 +304,8 @@ class Trajectory:
         return np.asarray((self.input(port) * self.output(port)).sum(axis=1))
 
     def plot_energy(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Energies over time [J], below them the size of the balance error.
+        """Plot stored, supplied and dissipated energy over time [J], and below them the size of the balance error.
+        The picture is saved if ``path`` is given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -317,7 +326,8 @@ class Trajectory:
             return finish(figure, path)
 
     def plot(self, *names: str, path: str | PathLike[str] | None = None) -> "Figure":
-        """States and outputs of ports over time, one picture for each name.
+        """Plot named states and outputs of ports over time, one diagram for each name. The picture is saved if
+        ``path`` is given.
 
         Args:
             names: of blocks of states or of ports.
@@ -330,7 +340,7 @@ class Trajectory:
         path = picture_path(path)
         if not names:
             raise ModelError("plot needs the name of a state or port, such as plot('coupler.displacement')")
-        curves = [self._curves(name) for name in names]
+        curves = [self._plotted_values(name) for name in names]
         with house_style():
             figure = new_figure(5.6, 1.2 + 1.8 * len(names))
             for axes, name, (values, unit) in zip(
@@ -342,7 +352,7 @@ class Trajectory:
             return finish(figure, path)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a NumPy archive (.npz) that ``Trajectory.load`` and ``numpy.load`` read.
+        """Write the trajectory to a NumPy archive (.npz), which ``Trajectory.load`` and ``numpy.load`` read.
 
         Raises:
             ResultFileError: the disk refuses.
@@ -360,7 +370,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Reads what ``save`` wrote.
+        """Read a trajectory from a file that ``save`` wrote.
 
         Raises:
             ResultFileError: the file cannot be read, or is none of these.
@@ -379,8 +389,8 @@ class Trajectory:
         except Exception as error:
             raise ResultFileError(f"{place} is no trajectory of phlexible: {error}") from error
 
-    def _curves(self, name: str) -> tuple[Array, str]:
-        """Values and unit of a state or of the output of a port."""
+    def _plotted_values(self, name: str) -> tuple[Array, str]:
+        """Return the values over time and the unit of a named state block, or of the output of a named port."""
         for block in self.state_blocks:
             if block.name == name:
                 return self.state(name), block.unit
@@ -406,7 +416,8 @@ def integrate(
     step: float,
     method: str = "gauss2",
 ) -> Trajectory:
-    """Motion of a port-Hamiltonian model of index 1 or 2 from the state x0, ``E dx/dt = (J - R) z + B u``.
+    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state x0.
+    Return its trajectory.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -454,7 +465,7 @@ def integrate(
     """
     chosen = option("method", method, Method)
     start, lengths = _checked_state(model, "x0", x0), _step_lengths(duration, step)
-    given = asked_inputs(model, inputs, start)
+    given = input_function(model, inputs, start)
     equations = Equations(model, given.function, start, given.states)
     _refuse_inconsistent(equations, start)
     record = _Record(chosen, model, equations, start)
@@ -474,7 +485,8 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """The state moved along the constraint forces, E dx = J mu, onto the constraints at t = 0, shape (n,).
+    """Return the state nearest to x in kinetic energy, along the constraint forces, that obeys the constraints at t
+    = 0, shape (n,).
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 
@@ -487,7 +499,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
         ModelError: constraints that depend on each other.
     """
     start = _checked_state(model, "x", x)
-    given = asked_inputs(model, inputs, start)
+    given = input_function(model, inputs, start)
     equations = Equations(model, given.function, start, given.states)
     try:
         return equations.projected(0.0, start)
@@ -497,7 +509,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
 
 @dataclass(eq=False)
 class _Record:
-    """Steps as they come; sums over their stages are taken many steps at a time."""
+    """Growing record of the steps of an integration; work and dissipation are summed for many steps at a time."""
 
     method: Method
     model: PortHamiltonianModel
@@ -513,11 +525,11 @@ class _Record:
 
     @property
     def last(self) -> Array:
-        """The state that the next step begins with, shape (n,)."""
+        """State at the end of the last step, with which the next one begins, shape (n,)."""
         return self.states[-1]
 
     def add(self, step: Step) -> None:
-        """Append one more step."""
+        """Append a completed step to the record."""
         if len(self.states) == 1:
             self.states[0][self.equations.is_algebraic] = step.first_multipliers
         self.steps.append(step)
@@ -525,7 +537,9 @@ class _Record:
         self.lengths.append(step.length)
 
     def balance(self, weights: Array) -> None:
-        """Work and dissipation of the steps that have been added since the last time."""
+        """Compute work and dissipation of the steps that were added since the last call, with the weights of the
+        stages.
+        """
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
@@ -541,7 +555,7 @@ class _Record:
         self.steps.clear()
 
     def trajectory(self, weights: Array) -> Trajectory:
-        """Trajectory of all steps so far."""
+        """Return the trajectory of all steps so far."""
         self.balance(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:
@@ -564,6 +578,9 @@ class _Record:
 
 
 def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> Array:
+    """Convert a user's state to an array of shape (n,); raise an error for other shapes and numbers that are not
+    finite.
+    """
     check_model("model", model)
     state = numbers(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
@@ -575,7 +592,9 @@ def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> 
 
 
 def _step_lengths(duration: float, step: float) -> list[float]:
-    """Equal steps, and a shorter one at the end where the duration asks for it."""
+    """Return the lengths of equal steps that fill the duration [s], with a shorter one at the end if it is no
+    multiple.
+    """
     whole, length = positive("duration", duration), positive("step", step)
     count = int(np.floor(whole / length * (1 + SLACK)))
     rest = whole - count * length
@@ -583,6 +602,7 @@ def _step_lengths(duration: float, step: float) -> list[float]:
 
 
 def _refuse_inconsistent(equations: Equations, x: Array) -> None:
+    """Raise an error if the initial state x violates the constraints of the model."""
     if not equations.has_constraints:
         return
     try:

@@ -24,17 +24,18 @@ BodyForm = FloatingBodyForm | StringForm | SoftForm
 
 
 class PoseInstants(Instants):
-    """Instants of a few states that are asked for many things."""
+    """Instants of a few states for which many quantities are evaluated; results are cached."""
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Result of ``make``, which is called once for any number of instants."""
+        """Return the result of ``make``, which is called only for the first request with this owner and name."""
         known = self._known.get((owner, name))
         return self._known.setdefault((owner, name), make()) if known is None else known
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """T states with what follows from their positions.
+    """Quantities that follow from the positions in T states: vectors, functions of joints and forces, and their
+    derivatives.
 
     Attributes:
         x: shape (T, n).
@@ -54,7 +55,8 @@ class Poses:
 
 
 class JoinedFunctions:
-    """Lines between bodies, and vectors that loads act on.
+    """Functions of world vectors that joints constrain and forces act along, and vectors of loads, for the states
+    of port-Hamiltonian models.
 
     Args:
         system: of the bodies.
@@ -89,53 +91,63 @@ class JoinedFunctions:
         self.is_moving = bool(system.moving_frames or system.paths)
 
     def carrier(self, vector: int) -> int:
-        """Carrier of a vector, negative where no body carries it."""
+        """Return the index of the body or node that carries a vector; negative if none does."""
         return int(self._functions.set.carrier[vector])
 
     def vectors_of(self, function: int) -> Iterator[int]:
-        """The vectors in a function."""
+        """Yield the indices of the vectors on which a function depends."""
         functions = self._functions
         for _, a, b, _ in functions.functions[function]:
             yield from (vector for _, vector in (*functions.chords[a], *functions.chords[b]))
 
     def is_timed(self, function: int) -> bool:
-        """Whether a function changes with time where no body moves."""
+        """Return whether a function changes with time even if no body moves."""
         if self._functions.offsets[function] is not None:
             return True
         timed = any(term[3] is not None for term in self._functions.functions[function])
         return timed or any(self.carrier(vector) == MOVING for vector in self.vectors_of(function))
 
     def chord_parts(self, function: int) -> list[int]:
-        """Vectors of the first chord of a function, in order."""
+        """Return the indices of the vectors whose sum is the first difference vector of a function, in order."""
         return [vector for _, vector in self._functions.chords[self._functions.functions[function][0][1]]]
 
     def at(self, x: Array) -> Poses:
-        """Poses of T states, with values and derivatives of the functions."""
+        """Evaluate vectors, functions and their derivatives in T states x (T, n)."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
-        """Rates of vectors (T, k, 3) and functions (T, m) for the velocities in z (T, n)."""
+        """Return the rates of all vectors (T, k, 3) and functions (T, m) for the velocities in the efforts z (T,
+        n), without prescribed motions.
+        """
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.moved(at.gradients, dX)
 
     def turned(self, at: Poses, dX: Array) -> Poses:
-        """Poses with rates of the gradients in place of the gradients, from rates of the vectors."""
+        """Return the poses with the time derivatives of the gradients in place of the gradients, for rates dX (T,
+        k, 3) of the vectors.
+        """
         chords = self._functions.chords_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def drift(self, at: Poses) -> Array:
-        """Contribution of moving frames and paths to the rates of functions, shape (T, m)."""
+        """Return the contribution of prescribed motions of frames and paths to the rates of the functions, shape
+        (T, m).
+        """
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Rates of lines, shape (T, lines), from those of functions."""
+        """Return the rates of the constraint rows and force coordinates, shape (T, lines), from the rates of the
+        functions (T, m).
+        """
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def pull(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Adds forces along lines (T, lines), along functions (T, m) and on vectors (T, k, 3) to out (T, n)."""
+        """Add to ``out`` (T, n) the generalized forces of forces along lines (T, lines), along functions (T, m) and
+        on vectors (T, k, 3).
+        """
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_of(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -148,13 +160,17 @@ class JoinedFunctions:
             out[:, velocity_places(form, own)] += force
 
     def spread(self, at: Poses, functions: slice, out: Array) -> None:
-        """Adds the gradient of a line to its vectors, of its functions given here, to out (T, k, 3)."""
+        """Add to ``out`` (T, k, 3) the gradient with respect to the vectors of the line to which the given
+        functions belong.
+        """
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_of(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
-        """Times and poses of T states, of the reference points of the papers, without velocities."""
+        """Return times and poses of the bodies in T states x (T, n), at the papers' reference points and without
+        velocities.
+        """
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))
@@ -173,7 +189,9 @@ class JoinedFunctions:
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
-        """Velocities in z as those of the vectors: of reference points in world axes, shape (T, velocities)."""
+        """Return the velocities in the efforts z (T, n), those of reference points rotated to world axes, shape (T,
+        velocities).
+        """
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
             speeds = z[:, velocity_places(form, own)]
@@ -186,7 +204,9 @@ class JoinedFunctions:
 
 
 def velocity_places(form: BodyForm, own: slice) -> slice:
-    """Entries of the velocities of a body in x, from those of its states."""
+    """Return the slice of a body's velocities in the state x of the mechanism; ``own`` is the slice of all states
+    of the body.
+    """
     if isinstance(form, FloatingBodyForm):
         return slice(own.start + form.velocity_slice.start, own.start + form.velocity_slice.stop)
     count = form.body.elastic_count
@@ -194,5 +214,7 @@ def velocity_places(form: BodyForm, own: slice) -> slice:
 
 
 def paper_resolver(system: System) -> VectorResolver:
-    """Finds vectors from the reference points of the bodies, which the papers' states move."""
+    """Return a resolver that gives vectors relative to the reference points of the bodies, which are states in the
+    papers, not to centres of mass.
+    """
     return replace(system.resolver, centres=[np.zeros_like(centre) for centre in system.centres])

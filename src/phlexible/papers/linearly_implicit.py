@@ -29,7 +29,8 @@ REMEDY = (
 
 
 class LinearlyImplicitLoop(StageLoop):
-    """The midpoint rule with the coordinates of its stage half a step ahead of the start, by the rates there.
+    """Solver of steps of the linearly implicit midpoint rule, for models with strains that are quadratic in their
+    coordinates. The coordinates are half a step ahead.
 
     What is left is linear: Newton's method takes one iteration, and another one that finds round-off.
 
@@ -48,36 +49,43 @@ class LinearlyImplicitLoop(StageLoop):
         self._coordinates = equations.model.coordinates
         self._half = np.zeros(len(self._coordinates))
         self._strains = _strain_rows(equations, initial)
-        _check(equations, initial, self._coordinates, self._strains)
+        _check_model(equations, initial, self._coordinates, self._strains)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """One step from the state x (n,) at a time [s]."""
-        self._half = x[self._coordinates] + step / 2 * self._flow(x)[self._coordinates]
+        """Solve one step of length ``step`` [s] from the state x (n,) at ``time`` [s], a linear system."""
+        self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
         self._factors = None  # J has changed
         return super().advance(time, step, x)
 
     def started(self, step: float, x: Array) -> Array:
-        """x with the strains that steps keep: e(q - h/2 dq/dt, q + h/2 dq/dt), e polarised, in place of e(q).
+        """Return the initial state x with the strains that the steps conserve in place of e(q). They are e(q - h/2
+        dq/dt, q + h/2 dq/dt) with the polarised strain e.
 
         Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
         """
         ahead, change = x.copy(), np.zeros_like(x)
-        ahead[self._coordinates] += step / 2 * self._flow(x)[self._coordinates]
-        change[self._strains] = (self._flow(ahead, x) - self._flow(x))[self._strains]
+        ahead[self._coordinates] += step / 2 * self._free_flow(x)[self._coordinates]
+        change[self._strains] = (self._free_flow(ahead, x) - self._free_flow(x))[self._strains]
         return np.asarray(x - step / 4 * self.equations.rates(change))
 
-    def _flow(self, x: Array, efforts_of: Array | None = None) -> Array:
-        """(J - R)(x) z without inputs, shape (n,)."""
+    def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
+        """Return the right-hand side (J - R)(x) z without inputs, shape (n,), with efforts z of x or of another
+        state.
+        """
         model = self.equations.model
         z = model.efforts((x if efforts_of is None else efforts_of)[None])
         return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
+        """Return the stage states for stage rates k, shape (1, n), with the coordinates half a step ahead of the
+        start.
+        """
         states = super()._stage_states(x, step, k)
         states[:, self._coordinates] = self._half
         return states
 
-    def _factored(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+    def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
+        """Factor the matrix of a step, in which the coordinates do not change."""
         slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
@@ -86,7 +94,9 @@ class LinearlyImplicitLoop(StageLoop):
 
 
 def _strain_rows(equations: Equations, x: Array) -> IntArray:
-    """States that are neither coordinates, nor multipliers, nor move the coordinates."""
+    """Return the indices of the states that are strains or stresses: neither coordinates, nor multipliers, nor
+    velocities of coordinates.
+    """
     coordinates = equations.model.coordinates
     structure = sparse.csr_array(equations.model.structure_matrix(x))[coordinates]
     is_strain = ~equations.is_algebraic
@@ -94,8 +104,9 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
     return np.flatnonzero(is_strain)
 
 
-def _check(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Tries the model at states near x0.
+def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
+    """Raise an error if a model, evaluated at states near x, does not have the properties that the linearly
+    implicit method needs.
 
     Raises:
         ModelError: says what does not fit.

@@ -39,7 +39,9 @@ NUMBERS = 3
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A load, its inputs, and its vectors among all: the point, directions, or nodes."""
+    """Load with the slice of its inputs and the indices of the vectors on which it acts: point, directions or
+    nodes.
+    """
 
     load: PointLoad
     inputs: slice
@@ -48,7 +50,7 @@ class _Place:
 
 
 class AppliedLoads:
-    """The loads of a system, on vectors that are numbered later.
+    """Loads of a system, with the vectors on which they act and their inputs of a port-Hamiltonian model.
 
     Args:
         system: with the loads.
@@ -71,12 +73,14 @@ class AppliedLoads:
             is_pressure = isinstance(load, SurfacePressure)
             size, begin = 1 if is_pressure else NUMBERS, sum(self.sizes)
             place = slice(begin, begin + size)
-            points, triad = self._on(load)
-            self._places.append(_Place(load, place, self._added(points), self._added(triad)))
+            points, triad = self._vectors_of_load(load)
+            self._places.append(_Place(load, place, self._append(points), self._append(triad)))
             self.sizes.append(size)
 
-    def _on(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
-        """The point or nodes, and directions of the material where it has to do with these."""
+    def _vectors_of_load(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
+        """Return the point or nodes on which a load acts, and the directions fixed to the material if the load
+        depends on them.
+        """
         system = self._system
         if isinstance(load, SurfacePressure):
             first = int(system.layout.carrier[system.index[load.attachment.placed]])
@@ -87,12 +91,15 @@ class AppliedLoads:
         triad = [self._resolver.resolve(each) for each in body_triad(load.attachment)] if has_triad else []
         return points, triad
 
-    def _added(self, vectors: list[CarriedVector]) -> IntArray:
+    def _append(self, vectors: list[CarriedVector]) -> IntArray:
+        """Append vectors to those of all loads and return their indices."""
         self.vectors += vectors
         return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
 
     def groups(self) -> list[IntArray]:
-        """Numbers among ``vectors`` of those that meet: of each load, of pressures of each face."""
+        """Return groups of indices of vectors whose forces depend on each other: of each load, or of each face
+        under pressure.
+        """
         found = list[IntArray]()
         for each in self._places:
             if isinstance(each.load, SurfacePressure):
@@ -103,11 +110,13 @@ class AppliedLoads:
 
     @property
     def size(self) -> int:
-        """Number of inputs of all."""
+        """Number of inputs of all loads."""
         return sum(self.sizes)
 
     def inputs(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
-        """Values of all at a time; ``law``: of functions of the state."""
+        """Return the values of all loads at a time [s], shape (inputs,); ``law`` evaluates loads that are functions
+        of the state.
+        """
         found = [np.zeros(0)]
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):
@@ -119,7 +128,9 @@ class AppliedLoads:
         return np.concatenate(found)
 
     def push(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
-        """Adds the forces of inputs (T, inputs) to out (T, k, 3); ``numbers``: of ``vectors`` among the k."""
+        """Add to ``out`` (T, k, 3) the forces of the inputs u (T, inputs) on vectors (T, k, 3); ``numbers`` are the
+        indices of the loads' vectors among the k.
+        """
         for each in self._places:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -145,7 +156,8 @@ DENSE = 300
 
 
 class MechanismModel(ComposedModel):
-    """All bodies of a mechanism, joined by velocity constraints; quasi-linear, of index 2 ((42)).
+    """Port-Hamiltonian model of a whole mechanism, of index 2: all bodies, joined by velocity constraints with
+    multipliers ((42)).
 
     With G of dg/dt = G nu + g_t the joints are transformers to the ground and to each other::
 
@@ -194,11 +206,9 @@ class MechanismModel(ComposedModel):
             )
         self.system = system_of(mechanism)
         self.layout = self.system.layout
-        self.forms = tuple(self._form(placed) for placed in self.system.bodies)
-        self.elements, self._loads = (
-            ElementLaws(self.system),
-            AppliedLoads(self.system, paper_resolver(self.system)),
-        )
+        self.forms = tuple(self._body_form(placed) for placed in self.system.bodies)
+        self.elements = ElementLaws(self.system)
+        self._loads = AppliedLoads(self.system, paper_resolver(self.system))
         self.rows = independent_rows(self.system, undeformed(self.system))
         rows, forces = len(self.rows), self.elements.count
         bends = bristle_numbers(self.elements.forces)
@@ -243,16 +253,17 @@ class MechanismModel(ComposedModel):
 
     @property
     def parts(self) -> tuple[BodyForm, ...]:
-        """Forms of the bodies."""
+        """Port-Hamiltonian forms of the bodies."""
         return self.forms
 
     @cached_property
     def _bodies(self) -> list[tuple[BodyForm, slice]]:
-        """Forms of the bodies with their entries of the state."""
+        """Port-Hamiltonian forms of the bodies with the slices of their states."""
         return list(zip(self.forms, self.part_slices, strict=True))
 
     @property
     def _bristles(self) -> Bristles:
+        """Friction springs (bristles) of all forces of the mechanism."""
         return self._resistances.bristles
 
     @property
@@ -260,7 +271,8 @@ class MechanismModel(ComposedModel):
         """Bodies in the order of the states: those with a frame, then strings and soft bodies."""
         return self.system.bodies
 
-    def _form(self, placed: PlacedBody) -> BodyForm:
+    def _body_form(self, placed: PlacedBody) -> BodyForm:
+        """Return the port-Hamiltonian form of one placed body; raise an error if it creeps."""
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(
@@ -286,12 +298,13 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _velocities(self) -> IntArray:
-        """Places of all velocities in x, in the order of nu."""
+        """Indices of all velocities in the state x, in the order of the velocities of the mechanism."""
         places = [velocity_places(form, own) for form, own in self._bodies]
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
     def joined(self, state: State) -> Array:
-        """x of a state of the mechanism, with the stress of its deformation; what creeps or sticks is relaxed.
+        """Convert a state of the mechanism to the state x of this model, with stresses that belong to its
+        deformation; creep and friction springs are relaxed.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """
@@ -317,11 +330,15 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def initial_state(self) -> Array:
-        """x at t = 0: the pose of the mechanism, with velocities that its joints and drives allow."""
+        """State x at t = 0: the pose of the mechanism, with velocities that its joints and drives allow, shape
+        (n,).
+        """
         return self.joined(initial_state(self.system))
 
     def split(self, x: Array) -> State:
-        """The state of the mechanism, without stress, strains of strings and multipliers."""
+        """Convert the state x of this model to a state of the mechanism, without stresses, strains of strings and
+        multipliers.
+        """
         at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
@@ -339,11 +356,15 @@ class MechanismModel(ComposedModel):
         return State(float(x[self._time]), position, rotation, eta, np.concatenate(velocities))
 
     def inputs(self, time: float, x: Array) -> Array:
-        """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
+        """Return the inputs that apply by default at the state x: clock, drives, loads and prescribed forces, shape
+        (inputs,). The time in x counts.
+        """
         return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """``inputs`` of T states."""
+        """Return the port inputs that prescribed motions, drives, loads and force elements themselves produce in T
+        states x (T, n), shape (T, inputs).
+        """
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
@@ -366,46 +387,53 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _has_laws(self) -> bool:
+        """Whether some load or force element is a function of the state."""
         return bool(state_laws(self.system))
 
     @property
     def default_input_states(self) -> IntArray:
-        """Bodies that something moving holds, all where functions of the state push."""
+        """Indices of the states on which the default inputs depend: of bodies coupled to prescribed motions, or all
+        if there are functions of the state.
+        """
         if self._has_laws:
             return np.arange(self.state_size)
-        timed = [own for m, own in enumerate(self._units) if m < len(self._timed) and self._timed[m]]
+        timed = [own for m, own in enumerate(self._coupled) if m < len(self._timed) and self._timed[m]]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *timed]))
 
     # Products of T states.
 
     def efforts(self, x: Array) -> Array:
-        """z of T states."""
+        """Return the efforts z of T states x (T, n), shape (T, n)."""
         result = super().efforts(x)
         self._set_efforts(x, result)
         return result
 
     def _set_efforts(self, x: Array, result: Array) -> None:
-        """Set the efforts of the time, of springs and of bristles, in place."""
+        """Set the efforts of time, force coordinates and friction springs of T states x in ``result`` (T, n)."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """E rate of T states."""
+        """Return the products E rate for T states x and rates, both (T, n), shape (T, n)."""
         result = super().descriptor_products(x, rate)
         own = slice(self._time, self._bends.stop)
         result[:, own] = rate[:, own]
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u of T states."""
-        result = self._coupling(x, z, u)
+        """Return the right-hand sides (J - R) z + B u for T states x and efforts z (T, n) and inputs u (T, inputs).
+        The result has shape (T, n).
+        """
+        result = self._coupling_flows(x, z, u)
         for body, own in self._bodies:
             result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
         return result
 
-    def _coupling(self, x: Array, z: Array, u: Array) -> Array:
-        """The flows without those inside of the bodies."""
+    def _coupling_flows(self, x: Array, z: Array, u: Array) -> Array:
+        """Return the right-hand sides of joints, forces, loads and time for T states, without those inside the
+        bodies, shape (T, n).
+        """
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.at(x)
@@ -431,7 +459,9 @@ class MechanismModel(ComposedModel):
         return result
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Discrete efforts over a step: those of the bodies, secants of the springs, multipliers at the mean."""
+        """Return the discrete efforts between two states, shape (n,): those of the bodies, difference quotients of
+        spring energies, multipliers at the mean.
+        """
         result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
@@ -439,31 +469,35 @@ class MechanismModel(ComposedModel):
         return np.asarray(result)
 
     def storages(self, x: Array) -> Array:
-        """Kinetic, strain and gravity energy of all bodies, energy of the springs, shape (T,) [J]."""
+        """Return kinetic, strain and gravity energy of all bodies plus the energy of the springs, for T states x,
+        shape (T,) [J].
+        """
         springs = self.elements.energies(x[:, self._thetas]) + self._bristles.energies(x[:, self._bends])
         return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Derivative of the defect: exact for each body, by differences for the coupling between bodies."""
+        """Return the derivative of the residual with respect to x, shape (n, n): by the bodies' own formulas, and
+        by differences for the coupling between them.
+        """
 
         def coupling(states: Array) -> Array:
             z = states.copy()
             self._set_efforts(states, z)
-            return self._coupling(states, z, np.broadcast_to(u, (len(states), len(u))))
+            return self._coupling_flows(states, z, np.broadcast_to(u, (len(states), len(u))))
 
         between = self._differences.slope(coupling, x, self._sizes(x))
         own = [body.defect_slope(x[part], rate[part], np.zeros(body.port_size)) for body, part in self._bodies]
-        return self._matrix(own, sparse.coo_array(-between))
+        return self._assembled(own, sparse.coo_array(-between))
 
     @cached_property
     def _timed(self) -> list[bool]:
-        """Lines that change by themselves."""
+        """Whether each constraint row and force coordinate changes with time even if no body moves."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
-    def _units(self) -> list[IntArray]:
-        """Entries of x that meet in each line, then in each load."""
+    def _coupled(self) -> list[IntArray]:
+        """Indices of the states that are coupled by each constraint row and force coordinate, then by each load."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, place in enumerate(own):
@@ -472,13 +506,13 @@ class MechanismModel(ComposedModel):
             more = self._resistances.bearings.get(number - rows, np.zeros(0, dtype=np.int64))
             time = [self._time] if self._timed[number] else []
             bends = self._bends.start + self._bristles.places(number - rows)
-            found.append(np.concatenate([self._carried(carriers), more, bends, [place, *time]]).astype(np.int64))
+            found.append(np.concatenate([self._entries_of(carriers), more, bends, [place, *time]]).astype(np.int64))
         for vectors in self._loads.groups():
-            found.append(self._carried({self._joined.carrier(int(self._joined.loaded[v])) for v in vectors}))
+            found.append(self._entries_of({self._joined.carrier(int(self._joined.loaded[v])) for v in vectors}))
         return found
 
-    def _carried(self, carriers: set[int]) -> IntArray:
-        """Entries of x that carriers move with."""
+    def _entries_of(self, carriers: set[int]) -> IntArray:
+        """Return the indices of the states of those bodies and nodes that carry vectors."""
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:
@@ -494,59 +528,77 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        rows = np.repeat(np.arange(len(self._units)), [len(unit) for unit in self._units])
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._units])
-        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._units), self.state_size))
+        """Sparse differences of the coupling between bodies, with a pattern from the states that rows and loads
+        couple.
+        """
+        rows = np.repeat(np.arange(len(self._coupled)), [len(unit) for unit in self._coupled])
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._coupled])
+        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._coupled), self.state_size))
         return SparseDifferences(sparse.csc_array(touched.T @ touched))
 
     # Matrices of one state, for reading and for checks.
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """diag(E_bodies, 1, 1, 1, 0)."""
+        """Return the descriptor matrix E at the state x: blocks of the bodies, 1 for time, coordinates and friction
+        springs, 0 for multipliers, shape (n, n).
+        """
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
-        return self._matrix([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
+        return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """The bodies' J, P of the springs, G of the joints, and of bristles."""
+        """Return the skew structure matrix J at the state x: blocks of the bodies, coupling by joints, springs and
+        friction springs, shape (n, n).
+        """
         between = self._unit_flows(x)
         between[np.ix_(self._velocities, self._velocities)] = 0.0
         between = sparse.coo_array((between - between.T) / 2)
-        return self._matrix([form.structure_matrix(x[own]) for form, own in self._bodies], between)
+        return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """The bodies' R, and what resists between them: velocities, bristles, and each dashpot of a branch."""
+        """Return the dissipation matrix R at the state x: blocks of the bodies, and resistances between them, shape
+        (n, n).
+        """
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
         moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
         resisting[np.ix_(moving, moving)] = True
         between = sparse.coo_array(np.where(resisting, -(between + between.T) / 2, 0.0))
-        return self._matrix([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
+        return self._assembled([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
 
     def _unit_flows(self, x: Array) -> Array:
-        """J - R between the bodies: what unit efforts do, shape (n, n)."""
+        """Return J - R between the bodies at the state x: the right-hand sides of unit efforts as columns, shape
+        (n, n).
+        """
         states, none = np.broadcast_to(x, (len(x), len(x))), np.zeros((len(x), self.port_size))
-        return np.ascontiguousarray(self._coupling(states, np.eye(len(x)), none).T)
+        return np.ascontiguousarray(self._coupling_flows(states, np.eye(len(x)), none).T)
 
     def port_matrix(self, x: Array) -> Array:
-        """Clock, drives, frames of springs, loads, prescribed forces: what unit inputs do."""
+        """Return the port matrix B at the state x: the right-hand sides of unit inputs as columns, shape (n,
+        inputs).
+        """
         states = np.broadcast_to(x, (self.port_size, len(x)))
-        return np.ascontiguousarray(self._coupling(states, np.zeros(states.shape), np.eye(self.port_size)).T)
+        return np.ascontiguousarray(self._coupling_flows(states, np.zeros(states.shape), np.eye(self.port_size)).T)
 
     def storage(self, x: Array) -> float:
-        """Kinetic, strain and gravity energy of all bodies, energy of the springs [J]."""
+        """Return kinetic, strain and gravity energy of all bodies plus the energy of the springs at the state x
+        [J].
+        """
         return float(self.storages(x[None])[0])
 
     @cached_property
     def _rest(self) -> Array:
+        """State x of the initial pose, undeformed and at rest."""
         return self.joined(undeformed(self.system))
 
     @property
     def rest_state(self) -> Array:
-        """The initial pose, undeformed and not moving."""
+        """State x of the initial pose, undeformed and at rest, shape (n,)."""
         return self._rest.copy()
 
-    def _matrix(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
-        """Blocks of the bodies and what is between them, shape (n, n)."""
+    def _assembled(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
+        """Return the matrix of the bodies' diagonal blocks plus entries between them, shape (n, n); dense if it is
+        small.
+        """
         rest = self.state_size - self._time
         blocks = sparse.block_diag([*own, sparse.coo_array((rest, rest))], "csr")
         result = sparse.csr_array(blocks + between.tocsr())

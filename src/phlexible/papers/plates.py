@@ -47,7 +47,8 @@ def thin_plate(
     *,
     order: int = 1,
 ) -> LinearPHDAE:
-    """A Kirchhoff plate that bends out of its plane (scikit-fem's ``MeshTri``).
+    """Return the linear port-Hamiltonian model of a Kirchhoff plate that bends out of its plane, with velocities
+    and bending moments as states.
 
     States: velocity of the nodes [m/s], coefficients of the bending moments [N]. Ports: ``body force`` [N/m^2] at
     the nodes that move, ``boundary force`` [N/m] at those of free edges (effective shear force with the forces at
@@ -108,11 +109,12 @@ def thin_plate(
 
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
+    """Return the indices of a basis' unknowns on the given facets."""
     return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
 
 
 def _moments_of(facets: IntArray, order: int) -> IntArray:
-    """Numbers of the moments of facets."""
+    """Return the indices of the moments of the given facets, ascending."""
     return np.asarray((order + 1) * np.sort(facets)[:, None] + np.arange(order + 1), dtype=np.int64).ravel()
 
 
@@ -133,7 +135,8 @@ def bending_plate(
     supported: str | None = None,
     theory: PlateTheory | str = PlateTheory.MINDLIN,
 ) -> LinearPHDAE:
-    """A plate that bends and shears out of its plane, with rotary inertia.
+    """Return the linear port-Hamiltonian model of a plate that bends and shears out of its plane, with rotary
+    inertia.
 
     States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
     yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose
@@ -183,14 +186,14 @@ def bending_plate(
         sparse.block_diag(compliances, format="csr"),
         sparse.vstack(rates, "csr")[:, moving],
         (("velocity", "m/s, rad/s"), ("resultant", "N, N/m")),
-        _ports(nodal, elements, moving, float(materials.density[0])),
+        _plate_ports(nodal, elements, moving, float(materials.density[0])),
     )
 
 
-def _ports(
+def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Name, units, columns and mass of each port."""
+    """Return for each port of a plate its name, input and output unit, columns of B and mass matrix."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

@@ -19,7 +19,8 @@ from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 @dataclass(frozen=True, eq=False)
 class ProductTerms:
-    """The quadratic part of strains, ``e_s += factor q_first q_second / 2`` summed; both orders of a product stand.
+    """Terms of the quadratic part of strains, ``factor q_first q_second / 2``, each added to one strain; both
+    orders of a product are listed.
 
     Attributes:
         strain, first, second: numbers of strains and coordinates, shape (terms,).
@@ -34,7 +35,8 @@ class ProductTerms:
 
 @dataclass(frozen=True, eq=False)
 class QuadraticStrainModel(StrainForm):
-    """``E dx/dt = (J(q) - R(q)) z + B u`` of coordinates q, velocities v and stresses s, everything sparse::
+    """Port-Hamiltonian model with constant mass, coordinates q, velocities v and stresses s as states, and strains
+    that are quadratic in q.
 
         C s = e(q),  e = e_0 + B_e q + q^T Q q / 2,  L(q) = de/dq,  H = v^T M v / 2 + s^T C s / 2 - f^T q
         x = (q, v, s)    E = diag(I, M, C)    z = (-f, v, s)    J = [[0, I, 0], [-I, 0, -L^T], [0, L, 0]]
@@ -75,12 +77,15 @@ class QuadraticStrainModel(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0, with stresses of its coordinates, shape (2 n + g,)."""
+        """State x at t = 0: n coordinates, n velocities, and the g stresses that belong to the coordinates, shape
+        (2 n + g,).
+        """
         n = self.linear.shape[1]
         return self.state_at(self.start[:n], self.start[n:])
 
     def state_at(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """x of coordinates and velocities (n,), with the stresses of these coordinates.
+        """Return the state x of given coordinates and velocities, both (n,), with the stresses that belong to the
+        coordinates, shape (2 n + g,).
 
         Raises:
             ParameterError: a wrong shape.
@@ -93,47 +98,59 @@ class QuadraticStrainModel(StrainForm):
         return np.concatenate([place, speed, self.stiffness @ self.strains(place, place)])
 
     def strains(self, first: Array, second: Array) -> Array:
-        """e polarised, e_0 + B_e (x + y)/2 + x^T Q y/2: of x = y = q the strains e(q), shape (g,)."""
+        """Return the polarised strains of two vectors x and y of coordinates, e_0 + B_e (x + y)/2 + x^T Q y/2,
+        shape (g,); for x = y = q they are the strains e(q).
+        """
         t = self.quadratic
         products = t.factor * first[t.first] * second[t.second] / 2
         bent = np.bincount(t.strain, products, len(self.constant))
         return np.asarray(self.constant + self.linear @ (first + second) / 2 + bent)
 
     def strain_gap(self, x: Array) -> Array:
-        """C s - e(q), shape (g,)."""
+        """Return the difference C s - e(q) between the strains of the stresses and those of the coordinates in the
+        state x, shape (g,).
+        """
         n = self.linear.shape[1]
         return np.asarray(self.compliance @ x[2 * n :] - self.strains(x[:n], x[:n]))
 
     def strain_slopes(self, q: Array) -> sparse.csr_array:
-        """L(q), shape (g, n)."""
+        """Return the derivative L(q) = de/dq of the strains with respect to the coordinates, shape (g, n)."""
         t = self.quadratic
         entries = (t.factor * q[t.second], (t.strain, t.first))
         return sparse.csr_array(self.linear + sparse.coo_array(entries, self.linear.shape).tocsr())
 
     @cached_property
     def compliance(self) -> sparse.csr_array:
-        """C, shape (g, g)."""
+        """Compliance matrix C, the inverse of the stiffness, shape (g, g)."""
         return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
 
     def _storages(self) -> tuple[Matrix, Matrix]:
+        """Return the mass matrix and the compliance matrix."""
         return self.mass, self.compliance
 
     def _strain_rates(self, x: Array) -> Matrix:
+        """Return the matrix that gives the strain rates from the velocities at the state x, shape (g, n)."""
         return self.strain_slopes(x[: self.linear.shape[1]])
 
-    def _viscosity(self, x: Array) -> Matrix:
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (n, n)."""
         slopes = self._strain_rates(x)
         return self.viscosity * (slopes.T @ self.stiffness @ slopes)
 
-    def _pushes(self, x: Array) -> Matrix:
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the forces of unit inputs of all ports on the velocities, shape (n, inputs)."""
         return sparse.hstack([sparse.csr_array((self.linear.shape[1], 0)), *self.inputs.values()], "csr")
 
     def effort(self, x: Array) -> Array:
-        """z = (-f, v, s)."""
+        """Return the efforts z = (-f, v, s) at the state x: constant forces, velocities and stresses, shape (2 n +
+        g,).
+        """
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z)/dx; how R changes with q is left out."""
+        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
+        coordinates. The result has shape (2 n + g, 2 n + g).
+        """
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -143,7 +160,7 @@ class QuadraticStrainModel(StrainForm):
         return sparse.csr_array(moved - structure.tocsr() - turned)
 
     def storage(self, x: Array) -> float:
-        """Stored energy H of a state [J]."""
+        """Return the stored energy H of the state x [J]."""
         n = self.linear.shape[1]
         return float(x @ (self._descriptor @ x) / 2 - x[:n] @ x[:n] / 2 - self.weight @ x[:n])
 
@@ -151,7 +168,8 @@ class QuadraticStrainModel(StrainForm):
 def duffing_oscillator(
     alpha: float, beta: float, position: float = 1.0, velocity: float = 0.0
 ) -> QuadraticStrainModel:
-    """d2q/dt2 + alpha q + beta q^3 = 0, unit mass, with strains (q, q^2) and stresses (alpha q, beta q^2/2).
+    """Return the Duffing oscillator d2q/dt2 + alpha q + beta q^3 = 0 with unit mass as a model with quadratic
+    strains (q, q^2).
 
     Args:
         alpha, beta: of the spring, positive.
@@ -176,7 +194,7 @@ def duffing_oscillator(
 def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
-    """A beam between hinges that do not move, with membrane strain u' + w'^2/2, in the plane.
+    """Return a model in the plane of a beam between two fixed hinges, with the membrane strain u' + w'^2/2.
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.
@@ -198,8 +216,8 @@ def von_karman_beam(
     ea, ei = positive("axial_stiffness", axial_stiffness), positive("bending_stiffness", bending_stiffness)
     places, weights = np.polynomial.legendre.leggauss(4)
     places, weights = (places + 1) / 2, weights * size / 2
-    shapes, slopes = _cubics(places, size, 0), _cubics(places, size, 1)
-    bending = _cubics((1 + np.array([-1, 1]) / np.sqrt(3)) / 2, size, 2) * size / 2
+    shapes, slopes = _hermite_values(places, size, 0), _hermite_values(places, size, 1)
+    bending = _hermite_values((1 + np.array([-1, 1]) / np.sqrt(3)) / 2, size, 2) * size / 2
     inertia = density * np.einsum("pi,pj,p->ij", shapes, shapes, weights)
     stretching = np.einsum("pi,pj,p->ij", slopes, slopes, weights)
     first: IntArray = 3 * np.arange(elements)[:, None]
@@ -236,7 +254,8 @@ def von_karman_beam(
 
 
 def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
-    """A soft body of the law of St. Venant and Kirchhoff with the second Piola-Kirchhoff stresses as states [Pa].
+    """Return the model of a soft body of the law of St. Venant and Kirchhoff with second Piola-Kirchhoff stresses
+    as states [Pa].
 
     Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
     with shear strains twice.
@@ -287,8 +306,10 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
     )
 
 
-def _cubics(x: Array, size: float, derivative: int) -> Array:
-    """Hermite's functions of value and slope at both ends of 0 <= x <= 1, or a derivative, shape (points, 4)."""
+def _hermite_values(x: Array, size: float, derivative: int) -> Array:
+    """Return a derivative (0: none) of the cubic Hermite functions of value and slope at both ends of an element of
+    length ``size``, shape (points, 4). x is relative, 0 to 1.
+    """
     rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
     powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative
     return np.asarray(np.polynomial.polynomial.polyvander(x, 3 - derivative) @ powers @ rows.T)

@@ -30,7 +30,8 @@ WIDTH, SPEEDS, STRAINS = 12, 6, 6
 
 @dataclass(frozen=True, eq=False)
 class RodStrains:
-    """Gamma and K (8.20) at g points: sums of products u.v of sums of the vectors (c, d_x, d_y, d_z) of N sections.
+    """Strains of a rod at g points (8.20) as products of linear combinations of the vectors (c, d_x, d_y, d_z) of
+    its N sections: centre of mass and axes.
 
     c is the centre of mass, from which the axis is -sum offset_i d_i away, so that everything is linear in these
     vectors and no rigid motion changes a strain.
@@ -48,7 +49,7 @@ class RodStrains:
 
     @classmethod
     def of(cls, elements: Sequence[ElementShape], offsets: Array) -> "RodStrains":
-        """The strains at all quadrature points.
+        """Make the strains at all quadrature points of the elements of a rod.
 
         Args:
             elements: from start to end.
@@ -80,10 +81,11 @@ class RodStrains:
                         row += 1
                 strain += 6
         columns = 4 * len(offsets)
-        return cls(_matrix(first, row, columns), _matrix(second, row, columns), _matrix(shares, strain, row))
+        return cls(_sparse(first, row, columns), _sparse(second, row, columns), _sparse(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Gamma and K, shape (..., g, 6).
+        """Return the strains of the sections' vectors, shape (..., g, 6): stretch and shear Gamma, twist and
+        bending K.
 
         Args:
             vectors: of the sections, shape (..., N, 4, 3), as in all methods.
@@ -91,27 +93,35 @@ class RodStrains:
         return self.rates(vectors, vectors) / 2
 
     def rates(self, vectors: Array, changes: Array) -> Array:
-        """Rates of the strains, shape (..., g, 6), for rates of the vectors."""
-        (u, v), (du, dv) = self._sums(vectors), self._sums(changes)
+        """Return the rates of the strains for rates ``changes`` of the sections' vectors (..., N, 4, 3), shape
+        (..., g, 6).
+        """
+        (u, v), (du, dv) = self._linear_sums(vectors), self._linear_sums(changes)
         rates = _product(self.shares, (du * v + u * dv).sum(axis=-1, keepdims=True))
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Forces on the vectors, of stresses (..., g, 6) that have the power of ``rates``."""
-        u, v = self._sums(vectors)
+        """Return the forces on the sections' vectors, shape (..., N, 4, 3), that have the same power as stresses
+        (..., g, 6).
+        """
+        u, v = self._linear_sums(vectors)
         along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
 
     def slopes(self, vectors: Array) -> sparse.csr_array:
-        """d(strains)/d(vectors) of vectors (N, 4, 3), entries one after the other, shape (6 g, 12 N)."""
+        """Return the derivatives of all strains with respect to the vectors (N, 4, 3) of the sections, shape (6 g,
+        12 N).
+        """
         parts = []
-        for axis, (u, v) in enumerate(zip(*(each.T for each in self._sums(vectors)), strict=True)):
+        for axis, (u, v) in enumerate(zip(*(each.T for each in self._linear_sums(vectors)), strict=True)):
             along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
             parts.append(sparse.kron(along, np.eye(3)[axis : axis + 1]))
         return sparse.csr_array(sum(parts[1:], parts[0]))
 
-    def _sums(self, vectors: Array) -> tuple[Array, Array]:
-        """u and v, each of shape (..., 9 g, 3); a place far from the origin costs no digits."""
+    def _linear_sums(self, vectors: Array) -> tuple[Array, Array]:
+        """Return the two linear combinations u and v of the vectors whose products are the strains, each of shape
+        (..., 9 g, 3).
+        """
         near = vectors.copy()
         near[..., 0, :] -= vectors[..., :1, 0, :]
         near = near.reshape(*near.shape[:-3], -1, 3)
@@ -119,13 +129,14 @@ class RodStrains:
 
 
 def _product(matrix: Matrix, vectors: Array) -> Array:
-    """Sums of vectors (..., N, k), shape (..., rows of the matrix, k)."""
+    """Return the products of a matrix with stacks of vectors (..., N, k), shape (..., rows of the matrix, k)."""
     first = np.moveaxis(vectors, -2, 0)
     sums = matrix @ first.reshape(len(first), -1)
     return np.moveaxis(sums.reshape(-1, *first.shape[1:]), 0, -2)
 
 
-def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
+def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
+    """Return the sparse matrix with entries (row, column, value)."""
     places, others, values = zip(*entries, strict=True)
     return sparse.coo_array((values, (places, others)), (rows, columns)).tocsr()
 
@@ -135,7 +146,7 @@ def _matrix(entries: list[tuple[int, int, float]], rows: int, columns: int) -> s
 
 @dataclass(frozen=True, eq=False)
 class RodSections:
-    """Rigid sections of a rod, N of them.
+    """Mass and inertia of the N rigid sections of a rod.
 
     Attributes:
         mass: shape (N,) [kg].
@@ -151,7 +162,7 @@ class RodSections:
 
     @classmethod
     def of(cls, rod: Rod, dimension: int) -> "RodSections":
-        """Sections of a rod; in a plane they have no extent across it."""
+        """Return mass and inertia of the sections of a rod; in a plane they have no extent across it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
@@ -168,18 +179,21 @@ class RodSections:
 
     @property
     def mass_matrix(self) -> sparse.csr_array:
-        """Mass matrix of all velocities, constant, shape (6 N, 6 N)."""
+        """Mass matrix of the velocities of all sections, constant, shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return equal_diagonal(blocks)
 
     def spins(self, speeds: Array) -> Array:
-        """J w of velocities (v, w), shape (..., N, 6): angular momenta in the axes of the sections [kg m^2/s]."""
+        """Return the angular momenta J w of the sections in their own axes for velocities (v, w), shape (..., N,
+        6): shape (..., N, 3) [kg m^2/s].
+        """
         return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Resultant force and moment along w, (..., 6), of forces (..., 4, 3) on the vectors and moments (..., 3).
+    """Return resultant force and moment, shape (..., 6), of forces (..., 4, 3) on a section's vectors and of
+    moments (..., 3) in world axes.
 
     Dual to ``rates``: they have the same power.
     """
@@ -189,19 +203,23 @@ def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
 
 
 def rates(vectors: Array, speeds: Array) -> Array:
-    """Rates of vectors (..., 4, 3) that move by speeds (v, w), shape (..., 6)."""
+    """Return the rates of a section's vectors (..., 4, 3) for its velocity v in world axes and angular velocity w
+    in its own axes. The result has shape (..., 6).
+    """
     along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
     return np.concatenate([speeds[..., None, :3], np.cross(along[..., None, :], vectors[..., 1:, :])], axis=-2)
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
-    """Matrix of ``rates`` for given vectors, shape (12 N, 6 N)."""
+    """Return the matrix that gives the rates of N sections' vectors (N, 4, 3) from their velocities, shape (12 N, 6
+    N).
+    """
     columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
 
 class RodEnd(StrEnum):
-    """Condition at the end of a rod.
+    """Choice of the condition at an end of a rod: prescribed force and moment, or fixed.
 
     FORCE: u is force and moment on the end, y its velocities. FIXED: it does not move and has no port.
     """
@@ -212,7 +230,8 @@ class RodEnd(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class RodForm(StrainForm):
-    """Rod as ``E dx/dt = (J(q) - R(q)) z(x) + B(q) u`` with sparse matrices (8.34)::
+    """Port-Hamiltonian model of a rod with sparse matrices, whose states are coordinates and velocities of its
+    sections and strains at quadrature points (8.34).
 
         x = (c, R, v, w, gamma)    E = diag(I, I, m, J, W)
         z = (-m g, 0, v, w, sigma)    sigma = C (gamma - gamma_0)
@@ -295,25 +314,31 @@ class RodForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0, strains those of the shape, shape (state_size,)."""
+        """State x at t = 0, with the strains of the initial shape, shape (state_size,)."""
         return self._at_start[self._kept]
 
     def positions(self, x: Array) -> Array:
-        """Positions of the axis at all sections, fixed ones included, shape (N, 3) [m]."""
+        """Return the positions of the axis at all N sections for the state x, fixed ones included, shape (N, 3)
+        [m].
+        """
         vectors, _, _ = self._split(x)
         return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
 
     def rotations(self, x: Array) -> Array:
-        """R of all sections, from their axes to the world, shape (N, 3, 3)."""
+        """Return the rotations of all N sections from their axes to the world for the state x, shape (N, 3, 3)."""
         return np.swapaxes(self._split(x)[0][:, 1:], 1, 2)
 
     def strain_gap(self, x: Array) -> Array:
-        """gamma of the state less that of its sections: zero as long as a scheme keeps it, shape (strains,)."""
+        """Return the strains of the state x minus those of its sections, shape (strains,): zero as long as a scheme
+        preserves it.
+        """
         vectors, _, strains = self._split(x)
         return np.asarray((strains - self.strains.values(vectors)).ravel()[self._places[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s], world axes, each (3,)."""
+        """Return linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the state x in world
+        axes, each (3,).
+        """
         vectors, speeds, _ = self._split(x)
         linear = self.sections.mass[:, None] * speeds[:, :3]
         turning = np.cross(vectors[:, 0], linear)
@@ -322,42 +347,50 @@ class RodForm(StrainForm):
 
     @cached_property
     def _places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Numbers of the states among all coordinates, velocities and strains."""
+        """Indices of the states among all coordinates, all velocities and all strains of a rod in space, three
+        arrays.
+        """
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
         part = np.searchsorted(begins, self._kept, side="right") - 1
         q, v, s = (self._kept[part == k] - begin for k, begin in enumerate(begins))
         return q, v, s
 
     def _storages(self) -> tuple[Matrix, Matrix]:
+        """Return the mass matrix of the velocities and the diagonal matrix of the strains' measures."""
         _, v, s = self._places
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematics(self, x: Array) -> Matrix:
+        """Return the matrix that gives the rates of the coordinates from the velocities at the state x."""
         q, v, _ = self._places
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
     def _gyration(self, x: Array) -> Matrix:
+        """Return the skew matrix of the sections' angular momenta at the state x, which acts on the velocities."""
         v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return equal_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Weighted strain-rate matrix W L(q)."""
+        """Return the matrix that gives the strain rates, times their measures, from the velocities at the state
+        x.
+        """
         _, v, s = self._places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
-    def _viscosity(self, x: Array) -> Matrix:
-        """tau L^T W C L."""
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x."""
         v = self._places[1]
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
         rate = self._strain_slopes(self._split(x)[0])[:, v]
         return rate.T @ equal_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
 
-    def _pushes(self, x: Array) -> Matrix:
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the forces of unit inputs on the velocities at the state x, shape (velocities, inputs)."""
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
@@ -367,7 +400,9 @@ class RodForm(StrainForm):
         return columns[:, self._inputs][self._places[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """(J - R) z + B u by products, of all states at once."""
+        """Return the right-hand sides (J - R) z + B u for T states x, efforts z and inputs u without forming
+        matrices. The result has shape (T, n).
+        """
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
@@ -375,30 +410,32 @@ class RodForm(StrainForm):
         forces, moments, distributed = np.moveaxis(inputs, 1, 0)
         moved = rates(vectors, speeds)
         strained = self.measures[:, None] * self.strains.rates(vectors, moved)
-        stresses = self.measures[:, None] * stresses + self.viscosity * self._products(strained)
+        stresses = self.measures[:, None] * stresses + self.viscosity * self._stress_products(strained)
         pushed = self._on_axis(forces + self.sections.lengths[:, None] * distributed)
         pushed -= on_vectors + self.strains.forces(vectors, stresses)
         pushed = resultants(vectors, pushed, moments)
         pushed[..., 3:] += np.cross(self.sections.spins(own), speeds[..., 3:])
-        return self._joined(moved, pushed, strained)
+        return self._join(moved, pushed, strained)
 
     def efforts(self, x: Array) -> Array:
-        """z of states (T, n), shape (T, n)."""
+        """Return the efforts z of T states x (T, n), shape (T, n)."""
         _, speeds, strains = self._split(x)
-        return self._joined(
+        return self._join(
             np.broadcast_to(self._weight, (len(x), *self._weight.shape)), speeds, self._stresses(strains)
         )
 
     def effort(self, x: Array) -> Array:
-        """Efforts z of a state."""
+        """Return the efforts z at the state x: weights, velocities and stress resultants, shape (n,)."""
         return np.asarray(self.efforts(x[None])[0])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z at the mean: H is quadratic, so that it takes exactly H(x1) - H(x0)."""
+        """Return the discrete effort between two states: the efforts at their mean, which is exact since the energy
+        is quadratic, shape (n,).
+        """
         return self.effort((x0 + x1) / 2)
 
     def storage(self, x: Array) -> float:
-        """H = sum m v.v/2 + w.J w/2 - m g.c + sum W (gamma - gamma_0).C (gamma - gamma_0)/2 [J]."""
+        """Return the energy of the state x [J]: kinetic and strain energy minus the work of gravity."""
         vectors, speeds, strains = self._split(x)
         kinetic = speeds.ravel() @ (self.sections.mass_matrix @ speeds.ravel()) / 2
         stored = self.measures @ (self._stresses(strains) * (strains - self.natural)).sum(axis=1) / 2
@@ -406,17 +443,21 @@ class RodForm(StrainForm):
 
     @property
     def _rotation_axes(self) -> tuple[int, ...]:
+        """Axes about which sections rotate: none on a line, z in the plane, all in space."""
         return {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
 
     @property
     def _weight(self) -> Array:
-        """Gravity part of dH/dq, -m g on the centres of mass, shape (N, 4, 3)."""
+        """Derivative of the gravity energy with respect to the sections' vectors, -m g on the centres of mass,
+        shape (N, 4, 3) [N].
+        """
         weight = np.zeros((self.sections.count, 4, 3))
         weight[:, 0] = -np.outer(self.sections.mass, self.gravity)
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Vectors (..., N, 4, 3), velocities (..., N, 6) and strains (..., g, 6).
+        """Split states x into the sections' vectors (..., N, 4, 3), their velocities (..., N, 6) and strains (...,
+        g, 6).
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.
@@ -429,23 +470,30 @@ class RodForm(StrainForm):
         vectors, speeds, strains = (p.reshape(*x.shape[:-1], *s) for p, s in zip(parts, shapes, strict=True))
         return vectors, speeds, strains
 
-    def _joined(self, *parts: Array) -> Array:
-        """States (T, n) of such parts."""
+    def _join(self, *parts: Array) -> Array:
+        """Join vectors, velocities and strains of T states to x, shape (T, n), without those that the model does
+        not have.
+        """
         return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._kept]
 
-    def _products(self, strains: Array) -> Array:
+    def _stress_products(self, strains: Array) -> Array:
+        """Return the stress resultants of strains (..., g, 6) by the stiffness of the sections, shape (..., g,
+        6).
+        """
         return np.asarray(np.einsum("gij,...gj->...gi", self.stiffness, strains))
 
     def _stresses(self, strains: Array) -> Array:
-        """sigma, shape (g, 6)."""
-        return self._products(strains - self.natural)
+        """Return the stress resultants of strains relative to the stress-free ones, both of shape (..., g, 6)."""
+        return self._stress_products(strains - self.natural)
 
     def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
-        """L(q), shape (6 g, 6 N)."""
+        """Return the matrix that gives the strain rates from the sections' velocities, shape (6 g, 6 N)."""
         return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
     def _on_axis(self, forces: Array) -> Array:
-        """Forces (..., N, 3) on the axis as forces on the vectors, shape (..., N, 4, 3)."""
+        """Return forces (..., N, 3) that act on the rod's axis as forces on the sections' vectors, shape (..., N,
+        4, 3).
+        """
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
         return shares[:, :, None] * forces[..., None, :]
 
@@ -462,7 +510,8 @@ def rod_form(
     angular_velocity: ArrayLike | None,
     boundaries: tuple[str, str],
 ) -> RodForm:
-    """The form of a rod in dimension 1, 2 or 3; arguments as of ``Rod.port_hamiltonian``.
+    """Return the port-Hamiltonian model of a rod in dimension 1, 2 or 3, from the arguments of
+    ``Rod.port_hamiltonian``.
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

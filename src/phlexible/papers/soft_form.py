@@ -20,7 +20,8 @@ from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
 @dataclass(frozen=True, eq=False)
 class SoftForm(StrainForm):
-    """A soft body as ``E dx/dt = (J - R(q)) z(x) + B u``, everything sparse::
+    """Port-Hamiltonian model of a soft body with sparse matrices, whose states are positions and velocities of its
+    N nodes.
 
         x = (q, v)    E = diag(I, M)    z = (dV/dq - F, v)    J = [[0, I], [-I, 0]]    R = diag(0, C(q))
 
@@ -48,48 +49,57 @@ class SoftForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0, shape (2 d N,)."""
+        """State x at t = 0, positions and velocities of the nodes, shape (2 d N,)."""
         return self.start
 
     def _storages(self) -> tuple[Matrix, Matrix]:
+        """Return the mass matrix, and an empty compliance, since strains are no states."""
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
     def _strain_rates(self, x: Array) -> Matrix:
+        """Return an empty matrix of strain rates, since strains are no states."""
         return sparse.csr_array((0, self.body.elastic_count))
 
-    def _viscosity(self, x: Array) -> Matrix:
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix of the material on the velocities at the state x, shape (d N, d N)."""
         return viscous_matrix(self.body, x[: self.body.elastic_count])
 
-    def _pushes(self, x: Array) -> Matrix:
-        """Forces on interfaces, shared by their nodes."""
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the forces of unit inputs on the velocities, shared by the nodes of each interface, shape (d N,
+        inputs).
+        """
         return sparse.hstack([sparse.csr_array((self.body.elastic_count, 0)), *self.interface_forces.values()])
 
     @property
     def interface_forces(self) -> dict[str, sparse.csr_array]:
-        """Forces on the nodes of unit forces on each interface, shape (d N, d) each."""
+        """Forces on the nodes of unit forces on each interface, by its name, each of shape (d N, d)."""
         one = sparse.eye_array(self.body.dimension)
         return {
             name: sparse.csr_array(sparse.kron(weights[:, None], one)) for name, weights in self.interfaces.items()
         }
 
     def effort(self, x: Array) -> Array:
-        """z = (dV/dq - F, v)."""
+        """Return the efforts z = (dV/dq - F, v) at the state x: elastic forces minus weights, and velocities, shape
+        (2 d N,).
+        """
         n = self.body.elastic_count
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z)/dx: E and B are constant; how R changes with q is left out."""
+        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
+        positions. The result has shape (2 d N, 2 d N).
+        """
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
         return sparse.csr_array((self.dissipation_matrix(x) - self.structure_matrix(x)) @ bent)
 
     def storage(self, x: Array) -> float:
-        """H = v M v/2 + V - F q [J]."""
+        """Return kinetic and strain energy minus the work of gravity for the state x [J]."""
         n = self.body.elastic_count
         kinetic = x[n:] @ (mass_matrix(self.body) @ x[n:]) / 2
         return float(kinetic + strain_energy(self.body, x[:n]) - x[:n] @ self.weight)
 
     @property
     def weight(self) -> Array:
-        """Weights of the nodes, shape (d N,) [N]."""
+        """Weights of the nodes as forces, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()

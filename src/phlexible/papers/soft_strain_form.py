@@ -42,7 +42,7 @@ PLANE, PLANE_COFACTOR = (0, 1, 5), (0, 1, 2, 5)
 
 @dataclass(frozen=True, eq=False)
 class StrainFields(ABC):
-    """Strains s of a group of elements with e q points, discontinuous from point to point.
+    """Strain states s of a group of soft elements with e q quadrature points, discontinuous from point to point.
 
     E is six numbers a point in the order of ``as_six``, shear strains twice; of a sheet those in its plane are
     states.
@@ -56,99 +56,116 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def blocks(self) -> tuple[StateBlock, ...]:
-        """The states by name."""
+        """Names and sizes of the strain states."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volumes that the states stand for, shape (s,) [m3]."""
+        """Volume that each strain state stands for, shape (s,) [m3]."""
 
     @abstractmethod
     def of(self, nodes: Array) -> Array:
-        """The strains of nodes at (N, d), shape (s,)."""
+        """Return the strain states that belong to node positions (N, d), shape (s,)."""
 
     @abstractmethod
     def followers(self, s: Array) -> sparse.csr_array:
-        """Matrix F that gives the rates of the states, weights ds/dt = F (w dE/dt), shape (s, 6 e q)."""
+        """Return the matrix F that gives the rates of the strain states, weights ds/dt = F (w dE/dt), from those of
+        the strains E. The result has shape (s, 6 e q).
+        """
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Stored energy of strain states [J]."""
+        """Return the energy stored for the strain states s [J]."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
-        """Slope of the energy over the weights, shape (s,)."""
+        """Return the derivative of the energy with respect to the strain states, divided by their volumes, shape
+        (s,).
+        """
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """z with weights z.(s1 - s0) = energy(s1) - energy(s0), and z(s, s) = effort(s), shape (s,)."""
+        """Return the discrete effort z between two strain states, shape (s,): weights z.(s1 - s0) = energy(s1) -
+        energy(s0), and z(s, s) = effort(s).
+        """
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """d(followers^T effort)/ds, (6 e q, s), and d(followers (w dE/dt))/ds, (s, s), for rates dE/dt (e q, 6)."""
+        """Return the derivatives of followers^T effort (6 e q, s) and of followers (w dE/dt) (s, s) with respect to
+        s. ``rates`` are strain rates dE/dt (e q, 6).
+        """
 
     @cached_property
     def _volumes(self) -> Array:
-        """Volumes of all points, shape (e q,) [m^3]."""
+        """Undeformed volumes of all quadrature points, shape (e q,) [m^3]."""
         return self.group.weights.ravel()
 
     @cached_property
     def _shown(self) -> IntArray:
-        """Indices of the components of E of all points that are states."""
-        return self._places(PLANE if self.group.is_sheet else range(6))
+        """Indices of those strain components of all points that are states."""
+        return self._indices(PLANE if self.group.is_sheet else range(6))
 
-    def _places(self, numbers: "tuple[int, ...] | range") -> IntArray:
+    def _indices(self, numbers: "tuple[int, ...] | range") -> IntArray:
+        """Return the indices of the given components, of six at each point, at all points."""
         found: IntArray = 6 * np.arange(len(self._volumes))[:, None] + np.array(numbers)
         return found.ravel()
 
     def _strain(self, shown: Array) -> Array:
-        """E with the numbers that are no states, shape (e q, 6)."""
+        """Return the strains of all points from those that are states, with zeros for the others, shape (e q,
+        6).
+        """
         whole = np.zeros(6 * len(self._volumes))
         whole[self._shown] = shown
         return whole.reshape(-1, 6)
 
     def _strain_of(self, C: Array) -> Array:
-        """The numbers of E that are states, zero where they are round-off: an undeformed body has no strain."""
+        """Return the strain states of Cauchy-Green tensors C, where round-off is set to zero, so that an undeformed
+        body has no strain.
+        """
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 
     @staticmethod
     def _metric(strain: Array) -> Array:
-        """C of E, shape (e q, 3, 3)."""
+        """Return the Cauchy-Green tensors C of strains (e q, 6), shape (e q, 3, 3)."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
 
 
 class GreenLagrangeFields(StrainFields):
-    """Strain states of E alone."""
+    """Strain states of a soft body: the Green-Lagrange strains E at the quadrature points."""
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """State block of the strains E."""
+        """Name and size of the single block of states, the strains E."""
         return (StateBlock("strain", "1", len(self._shown)),)
 
     @property
     def weights(self) -> Array:
-        """Weight of each component of E."""
+        """Volume that each component of E stands for, shape (s,) [m3]."""
         return np.repeat(self._volumes, 6)[self._shown]
 
     def of(self, nodes: Array) -> Array:
-        """Green-Lagrange strains (C - 1)/2 of nodal positions."""
+        """Return the Green-Lagrange strains E = (C - 1)/2 of node positions (N, d), shape (s,)."""
         return self._strain_of(metric(self.group, nodes))
 
     def followers(self, s: Array) -> sparse.csr_array:
-        """Identity matrix, or of a sheet some rows of it."""
+        """Return the matrix from strain rates to rates of the states: the identity, of a sheet some rows of it,
+        shape (s, 6 e q).
+        """
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
-        """Stored energy, sum of w W(C) [J]."""
+        """Return the stored energy of the strains, the sum of volume times W(C) over the points [J]."""
         return float(self._volumes @ self.group.law.energy(self._metric(self._strain(s))))
 
     def effort(self, s: Array) -> Array:
-        """Second Piola-Kirchhoff stresses S as efforts."""
-        return self._numbers(self.group.law.stress(self._metric(self._strain(s))))
+        """Return the second Piola-Kirchhoff stresses of the strain states, shape (s,) [Pa]."""
+        return self._stress_numbers(self.group.law.stress(self._metric(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """S at the mean of a law that is linear in E, otherwise (5.14)."""
+        """Return the discrete stress between two strain states (5.14), at their mean for a law that is linear in E,
+        shape (s,) [Pa].
+        """
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -157,20 +174,24 @@ class GreenLagrangeFields(StrainFields):
         f = law.first.quotient(trace(C0), trace(C1))[:, None, None]
         g = law.second.quotient(trace(cofactor(C0, C0)), trace(cofactor(C1, C1)))[:, None, None]
         h = law.third.quotient(np.linalg.det(C0), np.linalg.det(C1))[:, None, None]
-        return self._numbers(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
+        return self._stress_numbers(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """The tangent of the law; nothing else changes."""
+        """Return the tangent of the law (6 e q, s), and zeros (s, s), since the rates of the states do not depend
+        on them.
+        """
         tangent = equal_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
-    def _numbers(self, S: Array) -> Array:
+    def _stress_numbers(self, S: Array) -> Array:
+        """Return those components of stresses S (e q, 3, 3) that belong to states, shape (s,)."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
 @dataclass(frozen=True, eq=False)
 class PolyconvexFields(StrainFields):
-    """Strain states E, G = cof C and D = det C, for polyconvex laws f(tr C) + g(tr G) + h(D).
+    """Strain states of a soft body for polyconvex laws f(tr C) + g(tr G) + h(D): strains E, cofactors G = cof C and
+    determinants D = det C.
 
     Attributes:
         mean_volume: b (ln D)^2 of a law h = a ln D + b (ln D)^2 is taken at the mean of D over each element, which
@@ -181,32 +202,34 @@ class PolyconvexFields(StrainFields):
 
     @property
     def law(self) -> InvariantConstitution:
-        """Constitutive law of the elements."""
+        """Elastic law of the elements, a sum of functions of the invariants."""
         assert isinstance(self.group.law, InvariantConstitution)
         return self.group.law
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """State blocks of E, G and D."""
+        """Names and sizes of the states E, G and D."""
         sizes = len(self._shown), len(self._shown_cofactor), *(sums.shape[0] for _, sums in self._volume_laws)
         names = ("strain", "cofactor", "determinant", "mean_determinant")
         return tuple(StateBlock(name, "1", size) for name, size in zip(names, sizes, strict=False))
 
     @property
     def weights(self) -> Array:
-        """Weight of each state component."""
+        """Volume that each state stands for, shape (s,) [m3]."""
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
     def of(self, nodes: Array) -> Array:
-        """States E, G and D of nodal positions."""
+        """Return the states E, G and D that belong to node positions (N, d), shape (s,)."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
         G = as_six(cofactor(C, C))
         D = self._sums @ (self._volumes * np.linalg.det(C)) / (self._sums @ self._volumes)
         return np.concatenate([self._strain_of(C), G.ravel()[self._shown_cofactor], D])
 
     def followers(self, s: Array) -> sparse.csr_array:
-        """dG = 2 cof(C, dC) and dD = (G + 2 cof C)/3 : dC, the derivatives that are exact at means (5.26)."""
+        """Return the matrix from strain rates to the rates of E, G and D, with derivatives that are exact at means
+        (5.26). The result has shape (s, 6 e q).
+        """
         strain, G, _ = self._split(s)
         C = self._metric(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
@@ -215,18 +238,22 @@ class PolyconvexFields(StrainFields):
         return sparse.csr_array(sparse.vstack([one, turned, grown], "csr"))
 
     def energy(self, s: Array) -> float:
-        """sum w (f + g) + sum of volumes times h."""
+        """Return the stored energy of the states, the sum over points of volume times f + g, and of volume times h
+        [J].
+        """
         strain, G, D = self._split(s)
         spread = self.law.first.value(trace(self._metric(strain))) + self.law.second.value(G @ DIAGONAL)
         pressed = np.concatenate([law.value(own) for law, own in self._each_volume(D)])
         return float(self._volumes @ spread + (self._sums @ self._volumes) @ pressed)
 
     def effort(self, s: Array) -> Array:
-        """2 f' I, g' I, h'."""
+        """Return the derivatives 2 f' I, g' I and h' of the energy with respect to E, G and D, shape (s,) [Pa]."""
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Discrete efforts with difference quotients in place of derivatives."""
+        """Return the efforts between two states, with difference quotients of f, g and h in place of derivatives,
+        shape (s,) [Pa].
+        """
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._metric(E0)), trace(self._metric(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
@@ -236,7 +263,9 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Derivatives of the rates of the states by the product rule."""
+        """Return the derivatives of followers^T effort (6 e q, s) and of followers (w dE/dt) (s, s) with respect to
+        s. ``rates`` are strain rates dE/dt (e q, 6).
+        """
         strain, G, D = self._split(s)
         C, law = self._metric(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
@@ -274,11 +303,14 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _shown_cofactor(self) -> IntArray:
-        return self._places(PLANE_COFACTOR if self.group.is_sheet else range(6))
+        """Indices of those components of cof C of all points that are states."""
+        return self._indices(PLANE_COFACTOR if self.group.is_sheet else range(6))
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Functions of D, and the points whose mean each D is, shape (determinants, e q)."""
+        """Functions of the determinants, each with the matrix that sums the points whose mean a determinant is,
+        shape (determinants, e q).
+        """
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -289,17 +321,17 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _sums(self) -> sparse.csr_array:
-        """Points that add up to each D, shape (determinants, e q)."""
+        """Matrix that sums the points to which each determinant belongs, shape (determinants, e q)."""
         return sparse.csr_array(sparse.vstack([sums for _, sums in self._volume_laws], "csr"))
 
     def _each_volume(self, D: Array) -> Iterator[tuple[ScalarFunction, Array]]:
-        """Functions with the D that are theirs."""
+        """Yield each function of determinants with the determinants that it depends on."""
         ends = np.cumsum([sums.shape[0] for _, sums in self._volume_laws])
         for (law, _), own in zip(self._volume_laws, np.split(D, ends[:-1]), strict=True):
             yield law, own
 
     def _split(self, s: Array) -> tuple[Array, Array, Array]:
-        """E (e q, 6), G (e q, 6) and D."""
+        """Split the states s into strains E (e q, 6), cofactors G (e q, 6) and determinants D."""
         ends = np.cumsum([len(self._shown), len(self._shown_cofactor)])
         shown, turned, D = np.split(s, ends)
         G = np.zeros(6 * len(self._volumes))
@@ -308,12 +340,14 @@ class PolyconvexFields(StrainFields):
 
     @staticmethod
     def _gradient(C: Array, G: Array) -> Array:
-        """(G + 2 cof C)/3, shape (e q, 6); shear strains are counted twice already."""
+        """Return (G + 2 cof C)/3, the derivative of the determinant with respect to C, as six numbers, shape (e q,
+        6).
+        """
         return np.asarray((G + 2 * as_six(cofactor(C, C))) / 3)
 
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
-        """d(cof C)/dE in six numbers each, linear in C, shape (e q, 6, 6)."""
+        """Return the derivative of cof C with respect to E in six numbers each, shape (e q, 6, 6)."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -323,7 +357,7 @@ class PolyconvexFields(StrainFields):
 
 
 class SoftStrains(StrEnum):
-    """Choice of strain states of a soft body.
+    """Choice of the strains of a soft body that are states of its port-Hamiltonian model.
 
     GREEN_LAGRANGE: E. POLYCONVEX: E, cof C and det C. MEAN_VOLUME: the mean of det C in each element too.
     """
@@ -335,7 +369,8 @@ class SoftStrains(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class SoftStrainForm(StrainForm):
-    """Soft body as ``E dx/dt = (J(x) - R(q)) z(x) + B u`` with sparse matrices (5.25)::
+    """Port-Hamiltonian model of a soft body with sparse matrices, whose states are positions and velocities of its
+    nodes and strains at quadrature points (5.25).
 
         x = (q, v, s)    E = diag(I, M, W)    z = (-F, v, dW/ds)    R = diag(0, C(q), 0)
         J = [[0, I, 0], [-I, 0, -(T B)^T], [0, T B, 0]]    W ds/dt = T(s) B(q) v,  B = w dE/dq
@@ -375,17 +410,21 @@ class SoftStrainForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0, strains those of the nodes, shape (state_size,)."""
+        """State x at t = 0, with the strains of the nodes' positions, shape (state_size,)."""
         q, v = np.split(self.whole.initial_state, 2)
         return np.concatenate([q, v, self.fields.of(self._nodes(q))])
 
     def strain_gap(self, x: Array) -> Array:
-        """s less the strains of the nodes: zero as long as a scheme keeps it, shape (strains,)."""
+        """Return the strains of the state x minus those of its nodes, shape (strains,): zero as long as a scheme
+        preserves it.
+        """
         q, _, s = self._split(x)
         return s - self.fields.of(self._nodes(q))
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s], world axes, each (3,)."""
+        """Return linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the state x in world
+        axes, each (3,).
+        """
         q, v, _ = self._split(x)
         places, momentum = np.zeros((2, self.whole.body.node_count, 3))
         places[:, : self.whole.body.dimension] = self._nodes(q)
@@ -393,36 +432,46 @@ class SoftStrainForm(StrainForm):
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
     def _storages(self) -> tuple[Matrix, Matrix]:
+        """Return the mass matrix and the diagonal matrix of the volumes of the strain states."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
+        """Return the matrix that gives the rates of the strain states, times their volumes, from the velocities at
+        the state x.
+        """
         q, _, s = self._split(x)
         return self.fields.followers(s) @ self._strain_slopes(q)
 
-    def _viscosity(self, x: Array) -> Matrix:
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix of the material on the velocities at the state x, shape (d N, d N)."""
         return viscous_matrix(self.whole.body, self._split(x)[0])
 
-    def _pushes(self, x: Array) -> Matrix:
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the forces of unit inputs on the velocities, which are constant, shape (d N, inputs)."""
         return self._inputs
 
     def effort(self, x: Array) -> Array:
-        """Efforts z of a state."""
+        """Return the efforts z at the state x: minus weights, velocities and stresses, shape (state_size,)."""
         _, v, s = self._split(x)
         return np.concatenate([-self.whole.weight, v, self.fields.effort(s)])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z(x0, x1), point by point, which takes exactly H(x1) - H(x0) and keeps the angular momentum."""
+        """Return the discrete effort between two states, point by point, whose product with their change is exactly
+        H(x1) - H(x0), shape (state_size,). It conserves angular momentum.
+        """
         (_, v0, s0), (_, v1, s1) = self._split(x0), self._split(x1)
         return np.concatenate([-self.whole.weight, (v0 + v1) / 2, self.fields.discrete_effort(s0, s1)])
 
     def storage(self, x: Array) -> float:
-        """H = v M v/2 + W(s) - F q [J]."""
+        """Return kinetic and strain energy minus the work of gravity for the state x [J]."""
         q, v, s = self._split(x)
         kinetic = v @ (mass_matrix(self.whole.body) @ v) / 2
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """-d((J - R) z)/dx: E and B are constant; how R changes with q is left out."""
+        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
+        positions. The result has shape (state_size, state_size).
+        """
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
         followers, slopes = self.fields.followers(s), self._strain_slopes(q)
@@ -441,14 +490,18 @@ class SoftStrainForm(StrainForm):
         return -sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Split the state x into node positions (d N,), velocities (d N,) and strain states."""
         n = self.whole.body.elastic_count
         return x[:n], x[n : 2 * n], x[2 * n :]
 
     def _nodes(self, q: Array) -> Array:
+        """Reshape coordinates (d N,) to node positions or velocities, shape (N, d)."""
         return q.reshape(-1, self.whole.body.dimension)
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
-        """B = w dE/dq, linear in q, shape (6 e q, d N)."""
+        """Return the derivatives of volume times strain with respect to the node positions q, shape (6 e q, d N);
+        they are linear in q.
+        """
         volumes = sparse.diags_array(np.repeat(self.fields.group.weights.ravel(), 6))
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))
 
@@ -462,7 +515,8 @@ def soft_body_form(
     stresses: bool,
     strains: str | None,
 ) -> PortHamiltonianModel:
-    """Form of a discretized soft body; the last two arguments are those of ``SoftBody.port_hamiltonian``.
+    """Return the port-Hamiltonian model of a discretized soft body: in positions and velocities, or also with
+    stresses or strains as states.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.

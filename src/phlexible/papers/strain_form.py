@@ -11,7 +11,8 @@ from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel
 
 
 class StrainForm(PortHamiltonianModel):
-    """A model whose rates of coordinates q and of strains or stresses s follow from velocities v::
+    """Base class of port-Hamiltonian models with coordinates q, velocities v and strains or stresses s as states,
+    whose rates follow from the velocities.
 
         x = (q, v, s)    E = diag(I, M, C)    J = [[0, A, 0], [-A^T, G, -K^T], [0, K, 0]]    R = diag(0, D, F)
 
@@ -24,75 +25,90 @@ class StrainForm(PortHamiltonianModel):
     @property
     @abstractmethod
     def initial_state(self) -> Array:
-        """x at t = 0, shape (state_size,)."""
+        """State x at t = 0, shape (state_size,)."""
 
     @property
     def rest_state(self) -> Array:
-        """State at t = 0."""
+        """State at which matrices are evaluated first, that at t = 0, shape (state_size,)."""
         return self.initial_state
 
     @abstractmethod
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """M, shape (velocities, velocities), and C, shape (strains, strains)."""
+        """Return the mass matrix M (velocities, velocities) and the compliance C (strains, strains), both
+        constant.
+        """
 
     @abstractmethod
     def _strain_rates(self, x: Array) -> Matrix:
-        """K, shape (strains, velocities)."""
+        """Return the matrix K that gives the strain rates C ds/dt from the velocities at the state x, shape
+        (strains, velocities).
+        """
 
     @abstractmethod
-    def _viscosity(self, x: Array) -> Matrix:
-        """D, shape (velocities, velocities)."""
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix on the velocities at the state x, shape (velocities, velocities)."""
 
     @abstractmethod
-    def _pushes(self, x: Array) -> Matrix:
-        """Rows of B of the velocities, shape (velocities, inputs), or of these and the strains."""
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the rows of the port matrix for the velocities, shape (velocities, inputs), or for these and the
+        strains.
+        """
 
     def _kinematics(self, x: Array) -> Matrix:
-        """A, shape (coordinates, velocities)."""
+        """Return the matrix A that gives the rates of the coordinates from the velocities at the state x, shape
+        (coordinates, velocities).
+        """
         return sparse.eye_array(self._counts[1])
 
     def _gyration(self, x: Array) -> Matrix | None:
-        """G, shape (velocities, velocities); None: zero."""
+        """Return the skew matrix G of gyroscopic forces at the state x, shape (velocities, velocities); None:
+        zero.
+        """
         return None
 
     def _dashpots(self) -> Array:
-        """Diagonal of F, shape (strains,)."""
+        """Return the dissipation coefficients of the strains, the diagonal of F, shape (strains,)."""
         return np.zeros(self._counts[2])
 
     @cached_property
     def _counts(self) -> tuple[int, int, int]:
-        """Numbers of coordinates, velocities and strains."""
+        """Numbers of coordinates, velocities and strains of the state."""
         velocities, strains = (matrix.shape[0] for matrix in self._storages())
         return self.state_size - velocities - strains, velocities, strains
 
     @cached_property
     def _descriptor(self) -> sparse.csr_array:
+        """Constant descriptor matrix E = diag(I, M, C), shape (state_size, state_size)."""
         return sparse.csr_array(sparse.block_diag([sparse.eye_array(self._counts[0]), *self._storages()], "csr"))
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the coordinates q among the states."""
+        """Indices of the coordinates q, on which J, R and B depend, among the states."""
         return np.arange(self._counts[0])
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """Descriptor matrix E, constant."""
+        """Return the descriptor matrix E, which is constant, shape (state_size, state_size)."""
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """Structure matrix J of a state."""
+        """Return the skew structure matrix J at the state x, shape (state_size, state_size)."""
         along, rates = self._kinematics(x), self._strain_rates(x)
         blocks = [[None, along, None], [-along.T, self._gyration(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """Dissipation matrix R of a state: viscosity on the velocities, dashpots on their efforts."""
+        """Return the dissipation matrix R at the state x, of viscosity and dashpots, shape (state_size,
+        state_size).
+        """
         still = sparse.csr_array((self._counts[0],) * 2)
-        parts = [still, self._viscosity(x), sparse.diags_array(self._dashpots())]
+        parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpots())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
-        """Port matrix B of a state: forces on the velocities, velocities into their multipliers."""
-        own = self._pushes(x)
+        """Return the port matrix B at the state x, shape (state_size, inputs): forces on velocities, and prescribed
+        velocities on their multipliers.
+        """
+        own = self._input_columns(x)
         above, rows = self._counts[0], own.shape[0]
         rest = self.state_size - above - rows
         parts = [sparse.csr_array((above, own.shape[1])), own, sparse.csr_array((rest, own.shape[1]))]

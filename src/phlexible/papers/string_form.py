@@ -27,7 +27,7 @@ MULTIPLIERS = "multipliers"
 
 
 class Boundary(StrEnum):
-    """Boundary condition of a string.
+    """Choice of the condition at an end of a string: prescribed contact force, prescribed velocity, or fixed.
 
     FORCE: u is the contact force, y the velocity (18), (20). VELOCITY: u is the velocity, y the reaction, with
     multipliers. FIXED: a bearing that does not move; its entries are left out.
@@ -40,7 +40,8 @@ class Boundary(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class StringForm(StrainForm):
-    """String as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31) with sparse matrices::
+    """Port-Hamiltonian model of a string with sparse matrices, whose states are positions and velocities of its
+    nodes and strains at Gauss points (29)-(31).
 
         x = (r, v, C)       E = diag(I, M_rho, M_S)     z = (dH/dr, v, S/2)
         J = [[0, I, 0], [-I, 0, -2 K(r)], [0, 2 K(r)^T, 0]]
@@ -99,55 +100,67 @@ class StringForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0 with C = |dr/ds|^2 (21), (39), branches relaxed and multipliers 0, shape (state_size,)."""
+        """State x at t = 0, with the strains of the initial shape (21), (39), branches relaxed and multipliers 0,
+        shape (state_size,).
+        """
         q = self.nodes.ravel()
         rest = np.zeros(self.branch_count + self._driven_count())
         return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], self.strain_at(q), rest])
 
     def strain_at(self, q: Array) -> Array:
-        """C = |dr/ds|^2 at the Gauss points of nodes at q (d N,), shape (g,)."""
+        """Return the strains C = |dr/ds|^2 at the g Gauss points for node positions q (d N,), shape (g,)."""
         return np.concatenate([strains(self.body, group, q) for group in self.body.strains])
 
     def positions(self, x: Array) -> Array:
-        """r of all nodes, fixed ones too, shape (N, d) [m]."""
+        """Return the positions of all N nodes for the state x, fixed ones included, shape (N, d) [m]."""
         q = self.nodes.ravel().copy()
         q[self._kept] = x[: len(self._kept)]
         return q.reshape(self.nodes.shape)
 
     def strain_gap(self, x: Array) -> Array:
-        """C - |dr/ds|^2 at the Gauss points (38): zero as long as a scheme keeps it, shape (g,)."""
+        """Return the strains of the state x minus those of its nodes (38), shape (g,): zero as long as a scheme
+        preserves it.
+        """
         return np.asarray(x[self.state_slice("strain")] - self.strain_at(self.positions(x).ravel()))
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """M_rho and M_S (25a, 25b, 30), zero of multipliers."""
-        weights = np.concatenate([*(group.weights for group in self._sprung), np.zeros(self._driven_count())])
+        """Return the mass matrix and the diagonal weights of the strains (25a, 25b, 30), zero for multipliers."""
+        weights = np.concatenate([*(group.weights for group in self._all_strains), np.zeros(self._driven_count())])
         return mass_matrix(self.body)[self._kept][:, self._kept], sparse.diags_array(weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """2 K(r)^T of (25d), once more for each branch, and the velocities of driven ends (30)."""
+        """Return the matrix 2 K(r)^T of (25d) from velocities to strain rates at the state x. It is repeated for
+        each branch, and rows for driven ends follow (30).
+        """
         q = self.positions(x)
         columns = [
-            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._sprung
+            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._all_strains
         ]
         own = sparse.hstack(columns, "csr")[self._kept]
         return sparse.hstack([own, -self._end_columns(Boundary.VELOCITY)], "csr").T
 
-    def _viscosity(self, x: Array) -> Matrix:
+    def _viscous_matrix(self, x: Array) -> Matrix:
+        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x."""
         return viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
 
     def _dashpots(self) -> Array:
-        """Dissipation coefficients of the dashpots of branches."""
+        """Return the dissipation coefficients of the dashpots of branches, zero for other strains and
+        multipliers.
+        """
         found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
             found[place] = group.weights / (stiffness * time)
         return found[2 * len(self._kept) :]
 
-    def _pushes(self, x: Array) -> Matrix:
-        """Forces on the velocities of the ends (30), velocities into their multipliers."""
+    def _input_columns(self, x: Array) -> Matrix:
+        """Return the columns of the port matrix on velocities and strains: forces on the ends (30), and velocities
+        on their multipliers.
+        """
         return self._inputs
 
     @cached_property
     def _inputs(self) -> sparse.csr_array:
+        """Rows of the port matrix for velocities, strains and multipliers, which are constant."""
         n, d = len(self._kept), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
@@ -161,11 +174,15 @@ class StringForm(StrainForm):
         return sparse.csr_array(both[:, order])
 
     def effort(self, x: Array) -> Array:
-        """z = (-F_b, v, S/2) (27, 28), and the multipliers."""
+        """Return the efforts z = (-F_b, v, S/2) at the state x (27, 28), followed by the multipliers, shape
+        (state_size,).
+        """
         return self.discrete_effort(x, x)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z(x0, x1) of (34)-(36): E^T z . (x1 - x0) = H(x1) - H(x0) to round-off."""
+        """Return the discrete effort of (34)-(36) between two states, whose product with their change is H(x1) -
+        H(x0), shape (state_size,).
+        """
         slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
         mean = (x0 + x1) / 2
         slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]
@@ -174,7 +191,9 @@ class StringForm(StrainForm):
         return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
 
     def storage(self, x: Array) -> float:
-        """Stored energy H (26) [J], with C of the state and not that of its positions."""
+        """Return the stored energy H (26) of the state x [J], with its own strains and not those of its
+        positions.
+        """
         v = x[len(self._kept) : 2 * len(self._kept)]
         n = len(self._kept)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
@@ -184,14 +203,16 @@ class StringForm(StrainForm):
         return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
-        """Strains with their places in x."""
+        """Yield each group of strains with its slice of the state."""
         begin = 2 * len(self._kept)
         for group in self.body.strains:
             yield group, slice(begin, begin + len(group.weights))
             begin += len(group.weights)
 
     def _branches(self) -> Iterator[tuple[QuadraticStrains, slice, float, float]]:
-        """Branches of strains with their places in x, EA_b/4 and the relaxation time."""
+        """Yield for each relaxation branch the group of strains, its slice of the state, EA_b/4 [N] and its
+        relaxation time [s].
+        """
         begin = 2 * len(self._kept) + sum(len(group.weights) for group in self.body.strains)
         for group in self.body.strains:
             for stiffness, time in group.relaxation.pairs if group.relaxation else ():
@@ -199,24 +220,27 @@ class StringForm(StrainForm):
                 begin += len(group.weights)
 
     @property
-    def _sprung(self) -> list[QuadraticStrains]:
+    def _all_strains(self) -> list[QuadraticStrains]:
         """Groups of strains in the order of their states: once for C, once more for each branch."""
         return [*self.body.strains, *(group for group, *_ in self._branches())]
 
     @property
     def branch_count(self) -> int:
-        """Strains of branches of laws that creep."""
+        """Number of strain states of relaxation branches."""
         return sum(len(group.weights) for group, *_ in self._branches())
 
     def _weight(self) -> Array:
-        """F_b (25c), shape (d N,)."""
+        """Return the weights of the nodes F_b (25c) as forces, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()
 
     def _driven_count(self) -> int:
+        """Return the number of multipliers: d for each end with prescribed velocity."""
         return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
-        """Unit forces on the ends with a boundary of a kind, shape (velocities, d ends)."""
+        """Return unit forces on the velocities of the ends with a boundary condition of the given kind, shape
+        (velocities, d ends).
+        """
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._kept, d * node + axis))
@@ -239,7 +263,7 @@ def string_form(
     velocity: Field | None,
     boundaries: tuple[str, str],
 ) -> StringForm:
-    """The form of a discretized string in dimension 1, 2 or 3.
+    """Return the port-Hamiltonian model of a discretized string in dimension 1, 2 or 3.
 
     Args:
         gravity: shape (3,) [m/s^2].

@@ -34,7 +34,8 @@ def with_prefix(model: LinearPHDAE, prefix: str) -> LinearPHDAE: ...
 @overload
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel: ...
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel:
-    """Model with states and ports named ``prefix.name``, so that two can be connected.
+    """Return the model with all states and ports renamed to ``prefix.name``, so that two equal models can be
+    connected.
 
     Raises:
         ModelError: not a model.
@@ -54,7 +55,8 @@ def inverted(model: LinearPHDAE, port: str) -> LinearPHDAE: ...
 @overload
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel: ...
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
-    """Model with exchanged input and output of a port, whose former input becomes a multiplier; (43).
+    """Return the model with exchanged input and output of one port, whose former input becomes a multiplier, a new
+    last state (43).
 
     ``[E 0; 0 0] d(x, lambda)/dt = [J B_p; -B_p^T 0] (z, lambda) + (0, u_p) + (B, 0) u``, y_p = lambda.
     The result is improper (the input acts on an algebraic row) until a proper model is connected.
@@ -71,7 +73,7 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """A composed model of linear parts with constant matrices."""
+    """Return a composed model of linear parts, whose matrices are constant, as a ``LinearPHDAE``."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -87,7 +89,7 @@ def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int =
 
 @dataclass(frozen=True, eq=False)
 class Inverted(ComposedModel):
-    """A model with exchanged input and output of one port; see ``inverted``."""
+    """Port-Hamiltonian model with exchanged input and output of one port, as ``inverted`` returns it."""
 
     model: PortHamiltonianModel
     columns: slice
@@ -105,17 +107,21 @@ class Inverted(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The single model of which this one is made."""
+        """The single model whose port is exchanged, as a tuple."""
         return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Structure matrix [[J, B_p], [-B_p^T, 0]]."""
+        """Return the structure matrix [[J, B_p], [-B_p^T, 0]] at the state x, with the columns B_p of the exchanged
+        port.
+        """
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix B with the columns of the port moved to the algebraic rows."""
+        """Return the port matrix B at the state x, with the columns of the exchanged port moved to the algebraic
+        rows.
+        """
         upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
         upper[:, self.columns] = 0.0
         unit = sparse.lil_array((self.multipliers, self.model.port_size))
@@ -123,7 +129,9 @@ class Inverted(ComposedModel):
         return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows of the model with multipliers as inputs of the port, and u_p - y_p in the algebraic rows."""
+        """Return the right-hand sides for T states x, efforts z and inputs u: multipliers are the inputs of the
+        exchanged port, u_p - y_p its algebraic rows.
+        """
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -131,17 +139,20 @@ class Inverted(ComposedModel):
         return np.hstack([self.model.flows(states, efforts, inputs), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs of the model with multipliers as those of the port."""
+        """Return the outputs for T states x and efforts z, where the multipliers are the outputs of the exchanged
+        port.
+        """
         inner = self.model.state_size
         outputs = self.model.output_products(x[:, :inner], z[:, :inner])
         outputs[:, self.columns] = z[:, inner:]
         return outputs
 
     def without_multipliers(self, x: Array) -> Array:
-        """State of the model without the multipliers of exchanged ports."""
+        """Return the state of the model without the multipliers of all exchanged ports."""
         return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
+        """Return the part of the state x that belongs to the model before the exchange."""
         return x[: self.model.state_size]
 
 
@@ -154,7 +165,7 @@ PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 
 
 class ConnectionKind(Enum):
-    """Power-preserving connection of two models.
+    """Choice of the power-preserving connection of two models: gyrator or transformer.
 
     GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a.
     """
@@ -172,7 +183,7 @@ def gyrator(
 def gyrator(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two models by a gyrator, u_a = -C y_b and u_b = C^T y_a, without new unknowns.
+    """Connect two port-Hamiltonian models by a gyrator, u_a = -C y_b and u_b = C^T y_a, without new unknowns.
 
     Args:
         coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models
@@ -187,7 +198,7 @@ def gyrator(
             units that do not: inputs of a are outputs of b, and the reverse; a C of the wrong shape or not finite.
         FunctionError: C raises.
     """
-    return _connected(ConnectionKind.GYRATOR, a, b, coupling, ports)
+    return _connect(ConnectionKind.GYRATOR, a, b, coupling, ports)
 
 
 @overload
@@ -199,7 +210,7 @@ def transformer(
 def transformer(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two models by a transformer, u_a = -C u_b and y_b = C^T y_a.
+    """Connect two port-Hamiltonian models by a transformer, u_a = -C u_b and y_b = C^T y_a.
 
     The input u_b becomes a multiplier, the new last block of the state (42).
 
@@ -212,12 +223,13 @@ def transformer(
     Raises:
         ModelError: as of ``gyrator``, but inputs of a have the unit of inputs of b.
     """
-    return _connected(ConnectionKind.TRANSFORMER, a, b, coupling, ports)
+    return _connect(ConnectionKind.TRANSFORMER, a, b, coupling, ports)
 
 
 @dataclass(frozen=True, eq=False)
 class Interconnection(ComposedModel):
-    """Two models and the power-preserving relation (39) between their inner ports.
+    """Two port-Hamiltonian models joined by a power-preserving relation between their inner ports (39): gyrator or
+    transformer.
 
     Attributes:
         kind: gyrator or transformer.
@@ -241,11 +253,11 @@ class Interconnection(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Both models, a and b."""
+        """The two connected models a and b."""
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Structure matrix J of (42), or of the gyrator of 5.1."""
+        """Return the structure matrix J of the connected models at the state x, (42) for a transformer."""
         x_a, x_b = self._split(x)
         c = sparse.csr_array(self.coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
@@ -260,7 +272,7 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix of the outer ports of both models."""
+        """Return the port matrix of those ports of both models that are not connected, at the state x."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -272,8 +284,8 @@ class Interconnection(ComposedModel):
         return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows of both models with inputs from their outputs by (39), and the residual of (39) in the rows of
-        multipliers.
+        """Return the right-hand sides of both models for T states x, efforts z and inputs u. The rows of
+        multipliers have the residual of the connection (39).
         """
         (part_a, part_b), (outer_a, outer_b) = self.part_slices, self._outer
         c = self._couplings(x)
@@ -292,12 +304,12 @@ class Interconnection(ComposedModel):
         return np.hstack([flows_a, self.b.flows(x[:, part_b], z[:, part_b], u_b), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs of the outer ports of both models."""
+        """Return the outputs at the ports that are not connected, for T states x and efforts z."""
         pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
         return np.hstack([part.output_products(x[:, at], z[:, at])[:, outer] for part, at, outer in pairs])
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
-        """Coupling matrix C at the states of a and b, shape (inner inputs of a, inner inputs of b).
+        """Return the coupling matrix C at the states of a and b, shape (inner inputs of a, inner inputs of b).
 
         Raises:
             ModelError: the user's function returns another shape or numbers that are not finite.
@@ -316,33 +328,35 @@ class Interconnection(ComposedModel):
         return c
 
     def _couplings(self, x: Array) -> Array:
-        """Coupling matrices C of T states, shape (T, inner inputs of a, inner inputs of b)."""
+        """Return the coupling matrices C at T states x, shape (T, inner inputs of a, inner inputs of b)."""
         if self.constant is not None:
             return np.broadcast_to(self.constant, (len(x), *self.constant.shape))
         return np.array([self.coupling_matrix(*self._split(state)) for state in x])
 
     @cached_property
     def _outer(self) -> tuple[IntArray, IntArray]:
-        """Indices of the outer inputs of a and of b."""
+        """Indices of the inputs of a and of b that are not connected."""
         return (
             np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
             np.setdiff1d(np.arange(self.b.port_size), self.inner_b),
         )
 
     def _split(self, x: Array) -> tuple[Array, Array]:
+        """Split the state x of the connected models into the states of a and of b."""
         part_a, part_b = self.part_slices
         return x[part_a], x[part_b]
 
 
-def _connected(
+def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
+    """Check ports, units and coupling, and connect two models by a gyrator or transformer."""
     check_model("a", a)
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
         raise ModelError(f"ports must be a pair (ports of a, ports of b), got {ports!r}")
     names_a, names_b = (_names(side) for side in ports)
-    inner_a, inner_b = _columns(a, names_a), _columns(b, names_b)
+    inner_a, inner_b = _port_columns(a, names_a), _port_columns(b, names_b)
     _check_units(kind, a, b, names_a, names_b)
     if callable(coupling):
         check_callable("coupling", coupling, "x_a", "x_b")
@@ -378,14 +392,15 @@ def _connected(
 
 
 def _names(ports: object) -> list[str]:
-    """Names of one or several ports of a model; empty if nothing is coupled."""
+    """Return a user's name or list of names of ports as a list of names; raise an error for other values."""
     names = [ports] if isinstance(ports, str) else ports
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")
     return list(names)
 
 
-def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
+def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
+    """Return the indices of the inputs that belong to the named ports of a model."""
     parts = [np.arange(model.port_size)[model.port_slice(name)] for name in names]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
@@ -393,7 +408,7 @@ def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """Refuse ports with different units; a port of several units, "", is not checked."""
+    """Raise an error if connected ports have different units; ports of several units, "", are not checked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         values = [getattr(model.port(name), side) for name in names]

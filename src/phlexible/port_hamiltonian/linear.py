@@ -25,7 +25,8 @@ ROUND_OFF = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearPHDAE(PortHamiltonianModel):
-    """A linear port-Hamiltonian model with n states and m inputs.
+    """A linear port-Hamiltonian model with n states, possibly algebraic, and m inputs: ``E dx/dt = (J - R) Q x + B
+    u, y = B^T Q x``.
 
     Its equations are ``E dx/dt = (J - R) Q x + B u, y = B^T Q x``, and its energy is ``H = x^T E^T Q x / 2``.
     Matrices are stored as read-only sparse CSR arrays.
@@ -78,7 +79,7 @@ class LinearPHDAE(PortHamiltonianModel):
         return f"{type(self).__name__}({how_many(self.order, 'state')}, {how_many(self.port_size, 'input')})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with the size of the model and the names of ports and states."""
+        """Return HTML for notebooks, with the size of the model and the names of its ports and states."""
         names = {
             "inputs": self.inputs,
             "outputs": getattr(self, "outputs", ()),
@@ -89,13 +90,13 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def effort_matrix(self) -> Matrix:
-        """Matrix Q of the efforts z = Q x, shape (n, n)."""
+        """Matrix Q that gives the efforts z = Q x (derivatives of the energy) from the state x, shape (n, n)."""
         assert self.effort_map is not None, "set by __post_init__"
         return self.effort_map
 
     @property
     def order(self) -> int:
-        """Number n of states, algebraic ones included."""
+        """Number n of states of the model, algebraic ones included."""
         return self.state_size
 
     @property
@@ -105,90 +106,104 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs; output y_i is the power-conjugate velocity or force of input u_i."""
+        """Names of the inputs, one for each column of B; output y_i is the power-conjugate velocity or force of
+        input u_i.
+        """
         return _entry_names(self.ports)
 
     @property
     def system_matrix(self) -> Matrix:
-        """System matrix (J - R) Q, shape (n, n)."""
+        """System matrix (J - R) Q of the model, shape (n, n)."""
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """Errors of the laws of the port-Hamiltonian form, see ``structure_check.structure_errors``."""
+        """Return the errors of the model's matrices against the laws of the port-Hamiltonian form, such as skewness
+        of J, by name.
+        """
         return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
     @property
     def energy_matrix(self) -> Matrix:
-        """Matrix E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
+        """Matrix E^T Q of the stored energy x^T E^T Q x / 2, shape (n, n)."""
         return (self.descriptor.T @ self.effort_map).tocsr()
 
     def without_multipliers(self, x: Array) -> Array:
-        """State without the multipliers of exchanged ports."""
+        """Return the state x without the multipliers of exchanged ports, which are its last entries."""
         return x[: len(x) - self.exchanged]
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Descriptor matrix E, shape (n, n)."""
+        """Return the descriptor matrix E, which is constant, shape (n, n)."""
         return self.descriptor
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Structure matrix J, shape (n, n)."""
+        """Return the skew structure matrix J, which is constant, shape (n, n)."""
         return self.structure
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Dissipation matrix R, shape (n, n)."""
+        """Return the dissipation matrix R, which is constant, shape (n, n)."""
         return self.dissipation
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix B, shape (n, m)."""
+        """Return the port matrix B, which is constant, shape (n, m)."""
         return self.port_map
 
     def effort(self, x: Array) -> Array:
-        """Efforts Q x, shape (n,)."""
+        """Return the efforts Q x (derivatives of the energy) at the state x, shape (n,)."""
         assert self.effort_map is not None
         return np.asarray(self.effort_map @ x)
 
     def storage(self, x: Array) -> float:
-        """Stored energy x^T E^T Q x / 2 [J]."""
+        """Return the stored energy x^T E^T Q x / 2 of the state x [J]."""
         return float(x @ (self.energy_matrix @ x)) / 2
 
     def storages(self, x: Array) -> Array:
-        """Stored energies x^T E^T Q x / 2 of states (T, n), shape (T,) [J]."""
+        """Return the stored energies x^T E^T Q x / 2 of T states (T, n), shape (T,) [J]."""
         return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
 
     def efforts(self, x: Array) -> Array:
-        """Efforts Q x of states (T, n), shape (T, n)."""
+        """Return the efforts Q x (derivatives of the energy) of T states (T, n), shape (T, n)."""
         return np.asarray((self.effort_matrix @ x.T).T)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Products E rate of rates (T, n), shape (T, n)."""
+        """Return the products of the descriptor matrix E with T rates (T, n), shape (T, n); the states x have no
+        effect.
+        """
         return np.asarray((self.descriptor @ rate.T).T)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows (J - R) z + B u of efforts (T, n), shape (T, n)."""
+        """Return the right-hand sides (J - R) z + B u for T efforts z (T, n) and inputs u (T, m), shape (T, n); the
+        states x have no effect.
+        """
         return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs B^T z of efforts (T, n), shape (T, m)."""
+        """Return the outputs B^T z for T efforts z (T, n), shape (T, m); the states x have no effect."""
         return np.asarray((self.port_map.T @ z.T).T)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Efforts at the mean of two states, which are exact since H is quadratic, shape (n,)."""
+        """Return the discrete gradient of the energy between two states: the efforts at their mean, shape (n,)."""
         return self.effort((x0 + x1) / 2)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Derivative -(J - R) Q of the defects with respect to x, shape (n, n)."""
+        """Return the derivative -(J - R) Q of the residual with respect to the state x, shape (n, n). The residual
+        is E dx/dt - (J - R) Q x - B u.
+        """
         return -self.system_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
-        """Linear model with additional ports, see ``PortHamiltonianModel.with_ports``."""
+        """Return this model with additional ports, which share columns of B with existing ones, see
+        ``PortHamiltonianModel.with_ports``.
+        """
         added, sources = self._more_ports(ports)
         columns = self.port_map[:, sources]
         return replace(self, port_map=columns, ports=(*self.ports, *added))
 
     @cached_property
     def _structure_less_dissipation(self) -> Matrix:
+        """Difference J - R of structure and dissipation matrix, shape (n, n)."""
         return sparse.csr_array(self.structure - self.dissipation)
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
+    """Return one name for each entry of the states or ports; entries of blocks longer than one have numbers."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

@@ -30,7 +30,8 @@ SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """Derivative df/dx by one-sided differences of f, which takes states (T, n) and returns (T, k), shape (k, n).
+    """Return the derivative df/dx of a function by one-sided differences, shape (k, n). The function takes states
+    (T, n) and returns (T, k).
 
     Args:
         sizes: typical size of each entry of x, shape (n,).
@@ -43,7 +44,8 @@ def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Ar
 
 
 class SparseDifferences:
-    """Derivatives of functions of n entries with n results, each of which depends on few entries.
+    """Derivatives by differences of functions with n arguments and n results, each of which depends on few
+    arguments; columns without a common row share one difference.
 
     After Curtis, Powell and Reid, *On the estimation of sparse Jacobian matrices* (1974): columns without a common
     row need one difference.
@@ -61,7 +63,8 @@ class SparseDifferences:
             self._group[columns] = number
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
-        """Derivative df/dx of f, which takes states (T, n) and returns (T, n), shape (n, n).
+        """Return the sparse derivative df/dx of a function that takes states (T, n) and returns (T, n), shape (n,
+        n).
 
         Args:
             sizes: typical size of each entry of x, shape (n,).
@@ -75,7 +78,8 @@ class SparseDifferences:
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
-    """Function that returns E^-1 of rows (k, n); entries of empty rows of E, those of multipliers, are not changed.
+    """Factor the descriptor matrix E and return a function that multiplies rows (k, n) by E^-1. Entries of empty
+    rows of E, those of multipliers, are not changed.
 
     Raises:
         ModelError: E is singular beyond its empty rows.
@@ -104,7 +108,7 @@ def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
 
 @dataclass(frozen=True)
 class StateBlock:
-    """Contiguous entries of the state with a name and a unit.
+    """Named block of consecutive entries of a model's state, with their unit.
 
     Attributes:
         name: unique in its model.
@@ -119,7 +123,7 @@ class StateBlock:
 
 @dataclass(frozen=True)
 class Port:
-    """Inputs u and their collocated outputs y, whose product u.y is a power [W].
+    """Inputs u of a model and their collocated outputs y, whose product u.y is a power [W].
 
     Attributes:
         name: unique in its model.
@@ -137,7 +141,7 @@ class Port:
     mass: Matrix | None = field(default=None, compare=False, repr=False)
 
     def select(self, *components: int) -> "PortPart":
-        """Some of the components, in any order, for a new port by ``model.with_ports``.
+        """Return some components of this port, in any order, from which ``model.with_ports`` makes a new port.
 
         Raises:
             ModelError: no component, one that the port does not have, or one twice.
@@ -154,7 +158,7 @@ class Port:
 
 @dataclass(frozen=True)
 class PortPart:
-    """Some components of a port.
+    """Some components of a port, from which ``model.with_ports`` makes a new port.
 
     Attributes:
         port: to which the components belong.
@@ -166,7 +170,8 @@ class PortPart:
 
 
 class PortHamiltonianModel(ABC):
-    """Matrices E, J, R, B, efforts z and energy H as functions of the state x, shape (n,), with m inputs.
+    """Port-Hamiltonian descriptor model E dx/dt = (J - R) z + B u, y = B^T z with energy H(x). Matrices and efforts
+    z are functions of its n states x; it has m inputs u.
 
     Attributes:
         states: the entries of x by name, in order.
@@ -182,31 +187,33 @@ class PortHamiltonianModel(ABC):
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Descriptor matrix E(x), shape (n, n)."""
+        """Return the descriptor matrix E at the state x, which multiplies dx/dt, shape (n, n)."""
 
     @abstractmethod
     def structure_matrix(self, x: Array) -> Matrix:
-        """Structure matrix J(x) = -J(x)^T, shape (n, n)."""
+        """Return the skew structure matrix J at the state x, shape (n, n)."""
 
     @abstractmethod
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Dissipation matrix R(x) = R(x)^T >= 0, shape (n, n)."""
+        """Return the symmetric, positive semi-definite dissipation matrix R at the state x, shape (n, n)."""
 
     @abstractmethod
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix B(x), shape (n, m)."""
+        """Return the port matrix B at the state x, which multiplies the inputs, shape (n, m)."""
 
     @abstractmethod
     def effort(self, x: Array) -> Array:
-        """Efforts z(x) with E^T z = grad H, shape (n,)."""
+        """Return the efforts z at the state x, for which E^T z is the gradient of the energy, shape (n,)."""
 
     @abstractmethod
     def storage(self, x: Array) -> float:
-        """Stored energy H(x) [J]."""
+        """Return the stored energy H at the state x [J]."""
 
     @property
     def flaw(self) -> str:
-        """Known violation of the laws, for messages of ``check_structure``; "" of models without one."""
+        """Known violation of the port-Hamiltonian laws, as text for messages of ``check_structure``; "" for models
+        without one.
+        """
         return ""
 
     @property
@@ -216,7 +223,7 @@ class PortHamiltonianModel(ABC):
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the states q on which J, R and B depend; empty: all are constant.
+        """Indices of the states q on which J, R and B depend; empty if all these matrices are constant.
 
         They serve ``method="linearly_implicit"``, for models with constant E whose efforts are linear in the other
         states and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
@@ -224,32 +231,35 @@ class PortHamiltonianModel(ABC):
         return np.zeros(0, dtype=np.int64)
 
     def without_multipliers(self, x: Array) -> Array:
-        """State without the multipliers of exchanged ports, the argument of coupling functions."""
+        """Return the state x without the multipliers of exchanged ports, as coupling functions get it."""
         return x
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Inputs u of T instants if none are passed: zero, or those of the model's drives, shape (T, m)."""
+        """Return the inputs at T instants that apply if the user passes none: zero, or those of the model's drives,
+        shape (T, m).
+        """
         return np.zeros((len(x), self.port_size))
 
     @property
     def default_input_states(self) -> IntArray:
-        """Indices of the entries of x on which ``default_inputs`` depends."""
+        """Indices of the entries of the state on which the default inputs depend."""
         return np.zeros(0, dtype=np.int64)
 
     # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """Efforts z of states (T, n), shape (T, n)."""
+        """Return the efforts z of T states x (T, n), shape (T, n)."""
         return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Products E(x) rate of states and rates (T, n), shape (T, n)."""
+        """Return the products E(x) rate for T states x and rates, both (T, n), shape (T, n)."""
         if self.is_descriptor_constant:
             return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
         return np.array([self.descriptor_matrix(state) @ v for state, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
-        """Solutions E(x)^-1 of rows (k, n) at one state (n,), shape (k, n); entries of multipliers are not changed.
+        """Return the products of E(x)^-1 at one state x (n,) with rows (k, n), shape (k, n); entries of multipliers
+        are not changed.
 
         Raises:
             ModelError: E is singular beyond its empty rows.
@@ -260,10 +270,13 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _rest_solver(self) -> Callable[[Array], Array]:
+        """Function that multiplies by E^-1 at the state of rest, for models with constant E."""
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows (J - R)(x) z + B(x) u of states and efforts (T, n) and inputs (T, m), shape (T, n)."""
+        """Return the right-hand sides (J - R)(x) z + B(x) u for T states x and efforts z (T, n) and inputs u (T,
+        m). The result has shape (T, n).
+        """
         result = np.empty_like(x)
         for k, state in enumerate(x):
             result[k] = self.structure_matrix(state) @ z[k] - self.dissipation_matrix(state) @ z[k]
@@ -272,22 +285,22 @@ class PortHamiltonianModel(ABC):
         return result
 
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """Defects E(x) rate - (J - R)(x) z(x) - B(x) u of states and rates (T, n) and inputs (T, m), shape (T,
-        n).
+        """Return the residuals E(x) rate - (J - R)(x) z(x) - B(x) u for T states and rates (T, n) and inputs (T,
+        m). The result has shape (T, n).
         """
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs B(x)^T z of states and efforts (T, n), shape (T, m)."""
+        """Return the outputs B(x)^T z for T states x and efforts z (T, n), shape (T, m)."""
         return np.array([self.port_matrix(state).T @ v for state, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
-        """Stored energies H of states (T, n), shape (T,) [J]."""
+        """Return the stored energies H of T states x (T, n), shape (T,) [J]."""
         return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Discrete effort z(x0, x1) with E(m)^T z . (x1 - x0) = H(x1) - H(x0), m = (x0 + x1) / 2, and z(x, x) =
-        z(x), shape (n,).
+        """Return the discrete effort z between two states, shape (n,): E(m)^T z . (x1 - x0) = H(x1) - H(x0) at the
+        mean m, and z(x, x) = z(x).
 
         It is the discrete gradient of Gonzalez, measured by E(m): z(m) plus the missing share of E(m) (x1 - x0).
         """
@@ -300,18 +313,23 @@ class PortHamiltonianModel(ABC):
         return np.asarray(z + missing / float(along @ along) * along)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Derivative of the defects with respect to x for a constant rate and input, shape (n, n)."""
+        """Return the derivative of the residual E(x) rate - (J - R) z - B u with respect to x, for constant rate
+        and input. The result has shape (n, n).
+        """
         defects = self._constant_rate_defects(rate, u)
         if self.is_local:
             return self._differences.slope(defects, x, self._sizes(x))
         return slope_by_differences(defects, x, self._sizes(x))
 
     def _constant_rate_defects(self, rate: Array, u: Array) -> Callable[[Array], Array]:
+        """Return a function that evaluates the residuals of states (T, n) for one rate (n,) and input (m,)."""
         return lambda x: self.defects(x, np.broadcast_to(rate, x.shape), np.broadcast_to(u, (len(x), len(u))))
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Sparse differences along the states, with the pattern on both sides of rest, since laws may be slack."""
+        """Sparse differences along the states. Their pattern is measured on both sides of rest, since laws may be
+        slack on one.
+        """
         random, rest = np.random.default_rng(1), self.rest_state
         rate, shift = random.uniform(0.5, 1.0, (2, self.state_size))
         defects = self._constant_rate_defects(rate, random.uniform(0.5, 1.0, self.port_size))
@@ -319,18 +337,20 @@ class PortHamiltonianModel(ABC):
         return SparseDifferences(sparse.csc_array((ends[0] != 0) | (ends[1] != 0)))
 
     def _sizes(self, x: Array) -> Array:
-        """Largest entry of the block of each state, shape (n,)."""
+        """Return for each entry of the state x the largest entry of its block, shape (n,), a scale for
+        differences.
+        """
         begins, sizes = self._filled_blocks
         return np.repeat(np.maximum.reduceat(np.abs(x), begins), sizes) if len(begins) else np.zeros(0)
 
     @cached_property
     def _filled_blocks(self) -> tuple[IntArray, IntArray]:
-        """First entry and size of each block of states that is not empty."""
+        """First entry and size of each block of states that is not empty, two arrays of shape (blocks,)."""
         sizes = np.array([block.size for block in self.states if block.size], dtype=np.int64)
         return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
-        """Model with additional ports, made of its ports: a part of one, several as one, or a copy.
+        """Return this model with additional ports made of its ports: a part of one, several as one, or a copy.
 
         Existing ports remain, so that a slider may belong to two joints: the forces on both are added.
 
@@ -347,7 +367,7 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """New ports, and for each input of the old and the new ones its column of B."""
+        """Return the new ports, and for each input of the old and the new ports the index of its column of B."""
         added, sources = [], [np.arange(self.port_size)]
         for name, source in ports.items():
             parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]
@@ -371,7 +391,7 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def state_size(self) -> int:
-        """Number n of states."""
+        """Number n of entries of the state."""
         return sum(block.size for block in self.states)
 
     @cached_property
@@ -380,17 +400,17 @@ class PortHamiltonianModel(ABC):
         return sum(port.size for port in self.ports)
 
     def output(self, x: Array) -> Array:
-        """Outputs y = B^T z, shape (m,)."""
+        """Return the outputs y = B^T z at the state x, shape (m,)."""
         return np.asarray(self.port_matrix(x).T @ self.effort(x))
 
     def forces(self, x: Array, u: Array) -> Array:
-        """Right-hand side (J - R) z + B u, equal to E dx/dt, shape (n,)."""
+        """Return the right-hand side (J - R) z + B u at the state x, which equals E dx/dt, shape (n,)."""
         z = self.effort(x)
         structure = self.structure_matrix(x) @ z - self.dissipation_matrix(x) @ z
         return np.asarray(structure + self.port_matrix(x) @ u)
 
     def state_slice(self, name: str) -> slice:
-        """Slice of a block of states in x.
+        """Return the slice of the state that a named block of states has.
 
         Raises:
             ModelError: there is none of that name.
@@ -398,7 +418,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.states, name, "state")
 
     def port_slice(self, name: str) -> slice:
-        """Slice of a port in the columns of B and the entries of u and y.
+        """Return the slice that a named port has in the columns of B and in the entries of u and y.
 
         Raises:
             ModelError: there is none of that name.
@@ -406,7 +426,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.ports, name, "port")
 
     def port(self, name: str) -> Port:
-        """Port with a name.
+        """Return the port with the given name; raise an error if there is none.
 
         Raises:
             ModelError: there is none.
@@ -415,7 +435,9 @@ class PortHamiltonianModel(ABC):
         return next(port for port in self.ports if port.name == name)
 
     def output_coordinates(self, x: Array, name: str) -> Array:
-        """Coordinates of the output field of a port, without the mass matrix (Remark 4), shape (size,)."""
+        """Return the coordinates of a port's output field at the state x, the outputs without the port's mass
+        matrix (Remark 4), shape (size,).
+        """
         port, output = self.port(name), self.output(x)[self.port_slice(name)]
         if port.mass is None:
             return output
@@ -424,7 +446,8 @@ class PortHamiltonianModel(ABC):
 
 
 class ComposedModel(PortHamiltonianModel):
-    """A model made of others, with the states of its ``parts`` one after another, then multipliers.
+    """Base class of port-Hamiltonian models made of others; the state holds those of its ``parts`` one after
+    another, then multipliers.
 
     Subclasses define the connection of the ports of the parts by J, B, flows and outputs.
     """
@@ -432,11 +455,11 @@ class ComposedModel(PortHamiltonianModel):
     @property
     @abstractmethod
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Models of which it is made."""
+        """Models of which this one is made."""
 
     @cached_property
     def part_slices(self) -> tuple[slice, ...]:
-        """Entries of the state that belong to each part."""
+        """Slices of the state that belong to the parts of the model."""
         ends = np.cumsum([0, *(part.state_size for part in self.parts)]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
@@ -446,67 +469,71 @@ class ComposedModel(PortHamiltonianModel):
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Descriptor matrix E of the parts, zero for multipliers, shape (n, n)."""
-        return self._diagonal([part.descriptor_matrix(x[at]) for part, at in self._pairs()])
+        """Return the descriptor matrix E at the state x, block-diagonal of the parts and zero for multipliers,
+        shape (n, n).
+        """
+        return self._block_diagonal([part.descriptor_matrix(x[at]) for part, at in self._pairs()])
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Dissipation matrix R of the parts, zero for multipliers, shape (n, n)."""
-        return self._diagonal([part.dissipation_matrix(x[at]) for part, at in self._pairs()])
+        """Return the dissipation matrix R at the state x, block-diagonal of the parts and zero for multipliers,
+        shape (n, n).
+        """
+        return self._block_diagonal([part.dissipation_matrix(x[at]) for part, at in self._pairs()])
 
     def effort(self, x: Array) -> Array:
-        """Efforts z of the parts, and the multipliers, shape (n,)."""
+        """Return the efforts z of the parts at the state x, followed by the multipliers, shape (n,)."""
         return np.asarray(self.efforts(x[None])[0])
 
     def storage(self, x: Array) -> float:
-        """Stored energy H, the sum over the parts [J]."""
+        """Return the stored energy H at the state x, the sum over the parts [J]."""
         return sum(part.storage(x[at]) for part, at in self._pairs())
 
     @property
     def flaw(self) -> str:
-        """Known violations of the laws in the parts; "" if there are none."""
+        """Known violations of the port-Hamiltonian laws in the parts, as text; "" if there are none."""
         return "; ".join(dict.fromkeys(part.flaw for part in self.parts if part.flaw))
 
     @property
     def rest_state(self) -> Array:
-        """State at rest of the parts, with multipliers 0, shape (n,)."""
+        """State at which the matrices are evaluated first: those of the parts, with multipliers 0, shape (n,)."""
         return np.concatenate([*(part.rest_state for part in self.parts), np.zeros(self.multipliers)])
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the coordinates of the parts."""
+        """Indices of the states of the parts on which J, R and B depend."""
         return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
-        """Efforts z of states (T, n), shape (T, n)."""
+        """Return the efforts z of T states x (T, n), shape (T, n)."""
         result = x.copy()
         for part, at in self._pairs():
             result[:, at] = part.efforts(x[:, at])
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Products E rate of states and rates (T, n), shape (T, n)."""
+        """Return the products E rate for T states x and rates, both (T, n), shape (T, n)."""
         result = np.zeros(x.shape)
         for part, at in self._pairs():
             result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
         return result
 
     def storages(self, x: Array) -> Array:
-        """Stored energies H of states (T, n), shape (T,) [J]."""
+        """Return the stored energies H of T states x (T, n), the sum over the parts, shape (T,) [J]."""
         return np.asarray(sum(part.storages(x[:, at]) for part, at in self._pairs()))
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Discrete efforts of the parts, with multipliers at the mean, shape (n,)."""
+        """Return the discrete efforts of the parts between two states, with multipliers at the mean, shape (n,)."""
         result = (x0 + x1) / 2
         for part, at in self._pairs():
             result[at] = part.discrete_effort(x0[at], x1[at])
         return result
 
     def _pairs(self) -> Iterator[tuple[PortHamiltonianModel, slice]]:
-        """The parts with their slices of the state."""
+        """Return the parts of the model with their slices of the state."""
         return zip(self.parts, self.part_slices, strict=True)
 
-    def _diagonal(self, blocks: list[Matrix]) -> Matrix:
-        """Block-diagonal matrix of the parts, with zeros for multipliers."""
+    def _block_diagonal(self, blocks: list[Matrix]) -> Matrix:
+        """Return the block-diagonal matrix of one block for each part, with zeros for multipliers."""
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
@@ -514,7 +541,7 @@ class ComposedModel(PortHamiltonianModel):
 
 @dataclass(frozen=True, eq=False)
 class Renamed(ComposedModel):
-    """A model with other names of states and ports."""
+    """Port-Hamiltonian model with other names of states and ports."""
 
     model: PortHamiltonianModel
     states: tuple[StateBlock, ...]
@@ -522,33 +549,35 @@ class Renamed(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The single model that is renamed."""
+        """The single model that is renamed, as a tuple."""
         return (self.model,)
 
     def without_multipliers(self, x: Array) -> Array:
-        """State of the model without the multipliers of exchanged ports."""
+        """Return the state x without the multipliers of exchanged ports."""
         return self.model.without_multipliers(x)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Structure matrix J of the model, shape (n, n)."""
+        """Return the skew structure matrix J of the renamed model at the state x, shape (n, n)."""
         return self.model.structure_matrix(x)
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix B of the model, shape (n, m)."""
+        """Return the port matrix B of the renamed model at the state x, shape (n, m)."""
         return self.model.port_matrix(x)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows (J - R) z + B u of the model, shape (T, n)."""
+        """Return the right-hand sides (J - R) z + B u of the renamed model for T states, efforts and inputs, shape
+        (T, n).
+        """
         return self.model.flows(x, z, u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs B^T z of the model, shape (T, m)."""
+        """Return the outputs B^T z of the renamed model for T states and efforts, shape (T, m)."""
         return self.model.output_products(x, z)
 
 
 @dataclass(frozen=True, eq=False)
 class MorePorts(Renamed):
-    """A model with additional ports, made of its ports; see ``with_ports``.
+    """Port-Hamiltonian model with additional ports that are made of its ports, as ``with_ports`` returns it.
 
     Attributes:
         ports: those of the model, then the new ones.
@@ -558,23 +587,29 @@ class MorePorts(Renamed):
     sources: IntArray
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Port matrix B of the model with repeated columns, shape (n, inputs)."""
+        """Return the port matrix B at the state x, with repeated columns for the additional ports, shape (n,
+        inputs).
+        """
         matrix = self.model.port_matrix(x)
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Flows (J - R) z + B u, in which inputs of the same source are added, shape (T, n)."""
+        """Return the right-hand sides (J - R) z + B u for T states, efforts and inputs, shape (T, n). Inputs that
+        share a column of B are added.
+        """
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Outputs B^T z of the model, some of them repeated, shape (T, inputs)."""
+        """Return the outputs B^T z for T states and efforts, repeated for the additional ports, shape (T,
+        inputs).
+        """
         return self.model.output_products(x, z)[:, self.sources]
 
 
 def check_model(name: str, value: object) -> None:
-    """Refuse values that are not port-Hamiltonian models.
+    """Raise an error unless a value is a port-Hamiltonian model.
 
     Raises:
         ModelError: another type.
@@ -586,7 +621,7 @@ def check_model(name: str, value: object) -> None:
 
 
 def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
-    """Refuse a name that occurs twice.
+    """Raise an error if two states or two ports (``kind``) have the same name.
 
     Raises:
         ModelError: the message has the name.
@@ -601,7 +636,7 @@ def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
 
 
 def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
-    """Slice of a state block or a port with a name among all numbers.
+    """Return the slice of the entries that belong to the state block or port with the given name.
 
     Raises:
         ModelError: there is none.

@@ -21,7 +21,8 @@ LEAST_DIAGONAL = 1e-6
 def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
-    """Errors of J, R and E^T Q, each relative to the largest entry of its matrix.
+    """Return the errors of the matrices J, R and E^T Q of a linear model against the laws of the port-Hamiltonian
+    form, by name. Each is relative to the largest entry of its matrix.
 
     ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of R and
     of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
@@ -38,12 +39,15 @@ def structure_errors(
 
 
 def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
+    """Return the largest entry of one matrix relative to that of another; 0 if one of them is zero."""
     largest = float(abs(matrix).max()) if matrix.nnz else 0.0
     return float(abs(error).max()) / largest if error.nnz and largest else 0.0
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """Negative part of the smallest eigenvalue of the matrix scaled to a unit diagonal, without round-off."""
+    """Return how negative the smallest eigenvalue of a symmetric matrix is, scaled to a unit diagonal; 0 if it is
+    not negative.
+    """
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
@@ -63,7 +67,7 @@ CLOSER = np.array([1.0, 1e-2, 1e-4, 1e-6])
 
 @dataclass(frozen=True)
 class StructureFigures:
-    """Errors of the laws of the contract at one state; all relative, 0 is perfect.
+    """Errors of a port-Hamiltonian model against its laws at one state; all relative, 0 is perfect.
 
     Attributes:
         skewness: largest entry of J + J^T.
@@ -81,7 +85,8 @@ class StructureFigures:
 
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
-    """Measure skewness, semi-definiteness, E^T z = grad H and the power balance at a state x (n,).
+    """Check at a state x (n,) that J is skew, R positive semi-definite, E^T z the gradient of H, and power
+    balanced. Return the errors; raise an error if a law is violated.
 
         If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
         taken into account, so that any x will do.
@@ -115,17 +120,18 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
+    """Measure the errors of all laws at a state x, and raise an error for the first violated one."""
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
-    skewness = _entries(model, structure + structure.T, structure, "J is not skew")
-    symmetry = _entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
-    definiteness = _definiteness(model, dissipation)
-    slope, gradient = _gradient(model, x)
-    return StructureFigures(skewness, symmetry, definiteness, gradient, _power(model, x, slope, seed))
+    skewness = _check_entries(model, structure + structure.T, structure, "J is not skew")
+    symmetry = _check_entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
+    definiteness = _check_definiteness(model, dissipation)
+    slope, gradient = _check_gradient(model, x)
+    return StructureFigures(skewness, symmetry, definiteness, gradient, _check_power(model, x, slope, seed))
 
 
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
-    """Gradient dH/dx by seven-point differences (exact to degree 6), its round-off and the size of slopes nearby,
-    each of shape (n,).
+    """Return the gradient of the stored energy at x by seven-point differences, its round-off, and the size of
+    slopes nearby, each of shape (n,).
 
     At rest, where dH/dx vanishes, errors are compared with the slopes some steps away. If five points give another
     value, as close to the opening of a contact, the distance of the points is reduced.
@@ -151,8 +157,10 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
     return slope, noise, nearby
 
 
-def _entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Largest entry of a matrix that should vanish, relative to its block of the matrix."""
+def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
+    """Return the largest entry of a matrix ``gap`` that should vanish, relative to its block of ``matrix``; raise
+    an error above round-off.
+    """
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -167,7 +175,9 @@ def _entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str)
 
 
 def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
-    """Triples (row block, column block, largest entry) of the blocks that have entries."""
+    """Return (row block, column block, largest entry) of each pair of state blocks in which a matrix has
+    entries.
+    """
     owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
     table = np.zeros((len(model.states), len(model.states)))
     np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))
@@ -175,12 +185,16 @@ def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[
 
 
 def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> float:
+    """Return the largest absolute entry of the block (a, b) of a matrix and of its mirror block (b, a)."""
     first, second = (model.state_slice(model.states[k].name) for k in (a, b))
     here, there = abs(matrix[first, second]), abs(matrix[second, first])
     return max(float(here.max()), float(there.max()), 1e-300)
 
 
-def _definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
+def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
+    """Return how negative the smallest eigenvalue of R is, relative to the largest; raise an error above
+    round-off.
+    """
     n = matrix.shape[0]
     if n == 0 or abs(matrix).max() == 0:
         return 0.0
@@ -200,7 +214,10 @@ def _definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
     return figure
 
 
-def _gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
+def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
+    """Return E^T z at x and its largest difference from the gradient of H by differences, relative; raise an error
+    if it is too large.
+    """
     efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0
@@ -215,11 +232,13 @@ def _gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
     return efforts, largest
 
 
-def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Error of the power balance by dx/dt, so that a wrong E or z shows as well as a wrong J or R."""
+def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
+    """Return the error of the power balance for random inputs, along the rates dx/dt, relative; raise an error
+    above round-off.
+    """
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
-    rate = _rate(descriptor, forces)
+    rate = _least_rate(descriptor, forces)
     residual_power = float(z @ (forces - descriptor @ rate))
     supplied = float(u @ model.output(x))
     dissipated = float(z @ (model.dissipation_matrix(x) @ z))
@@ -235,8 +254,10 @@ def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> fl
     return figure
 
 
-def _rate(descriptor: Matrix, forces: Array) -> Array:
-    """Rates dx/dt of least size with E dx/dt = forces, shape (n,); large E may be singular by empty rows only."""
+def _least_rate(descriptor: Matrix, forces: Array) -> Array:
+    """Return the rates dx/dt of least size with E dx/dt = forces, shape (n,). A large E may be singular by empty
+    rows only.
+    """
     if descriptor.shape[0] > DENSE:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
@@ -250,6 +271,7 @@ def _rate(descriptor: Matrix, forces: Array) -> Array:
 
 
 def _block_at(model: PortHamiltonianModel, values: Array) -> StateBlock:
+    """Return the block of states that has the largest of ``values`` (n,)."""
     worst = int(np.argmax(values))
     ends = np.cumsum([block.size for block in model.states])
     return model.states[int(np.searchsorted(ends, worst, side="right"))]

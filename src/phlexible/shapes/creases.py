@@ -14,7 +14,9 @@ SAME = 1e-7
 
 
 def joined(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Vertices (v, 3) and triangles (t, 3) in which vertices at the same position are one."""
+    """Merge vertices (v, 3) at the same position, up to round-off, and return the remaining vertices and the
+    triangles (t, 3) with their indices.
+    """
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
     places = np.round(vertices / (SAME * size))
     _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
@@ -22,7 +24,8 @@ def joined(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
 
 
 def smoothed(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Vertices for shading a surface: one for each smooth part of the surface at a position.
+    """Return vertices for shading a surface: at each position one for each smooth part of the surface, with its
+    normal.
 
     Args:
         vertices: shape (v, 3), at different positions.
@@ -46,11 +49,13 @@ def smoothed(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, Int
     places[labels] = corners
     sums = np.zeros((count, 3))
     np.add.at(sums, labels, np.repeat(areas, 3, axis=0))
-    return places, _units(sums), labels.reshape(-1, 3).astype(np.int64)
+    return places, _unit_vectors(sums), labels.reshape(-1, 3).astype(np.int64)
 
 
 def creases(vertices: Array, triangles: IntArray) -> IntArray:
-    """Edges (e, 2) where triangles form an angle, or where a surface ends; vertices as of ``smoothed``."""
+    """Return the sharp edges of a surface, where triangles form an angle or the surface ends, as pairs of vertex
+    indices, shape (e, 2).
+    """
     units = _normals(vertices, triangles)[1]
     one, two = _shared_edges(triangles)
     is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH
@@ -63,23 +68,30 @@ def creases(vertices: Array, triangles: IntArray) -> IntArray:
 
 
 def _normals(vertices: Array, triangles: IntArray) -> tuple[Array, Array]:
-    """Normals of the triangles, with twice the area as length, and of unit length, each of shape (t, 3)."""
+    """Return the outward normals of the triangles, first with twice the area as length, then of unit length, each
+    of shape (t, 3).
+    """
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     areas = cross(b - a, c - a)
-    return areas, _units(areas)
+    return areas, _unit_vectors(areas)
 
 
-def _units(vectors: Array) -> Array:
+def _unit_vectors(vectors: Array) -> Array:
+    """Divide vectors (k, 3) by their lengths; zero vectors stay zero."""
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
 
 
 def _next(corners: IntArray) -> IntArray:
-    """Index of the next corner in the triangle of each corner; corners have the indices 3 triangle + k."""
+    """Return the index of the next corner in the same triangle for each corner; corner k of triangle i has the
+    index 3 i + k.
+    """
     return np.asarray(np.where(corners % 3 == 2, corners - 2, corners + 1))
 
 
 def _shared_edges(triangles: IntArray) -> tuple[IntArray, IntArray]:
-    """Edges that two triangles share, as the corners of both where they begin."""
+    """Return the edges that two triangles share, as two arrays of the corner indices at which the edge begins in
+    either triangle.
+    """
     begins = np.arange(triangles.size)
     ends = np.sort(np.stack([triangles.ravel(), triangles.ravel()[_next(begins)]], axis=1), axis=1)
     order = np.lexsort(ends.T)

@@ -36,7 +36,7 @@ THIN = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Shape(ABC):
-    """Surface of a rigid body in body axes, for pictures and contacts.
+    """Surface of a rigid body in body axes, for pictures, contacts and the mass of a homogeneous solid.
 
     Attributes:
         center: of the shape from the origin of the body, shape (3,) [m]; None: the center of mass.
@@ -49,18 +49,23 @@ class Shape(ABC):
 
     @abstractmethod
     def centred(self) -> Triangulation:
-        """Surface about its center."""
+        """Return the surface of triangles with the origin at its center."""
 
     @abstractmethod
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia of the homogeneous solid about its center."""
+        """Return volume, centroid and inertia about the centroid of the homogeneous solid inside, for density 1,
+        from its center.
+        """
 
     def placed(self, center_of_mass: Array) -> Triangulation:
-        """Surface in body axes."""
+        """Return the surface of triangles in body axes; its center is the body's centre of mass unless the user
+        gave one.
+        """
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
 
-def _edges(name: str, value: ArrayLike) -> Array:
+def _checked_edges(name: str, value: ArrayLike) -> Array:
+    """Convert a user's size to three positive edges, shape (3,) [m]."""
     size = vector(name, value)
     if not (size > 0).all():
         raise ParameterError(f"{name} must be three positive edges, got {value!r}")
@@ -69,7 +74,7 @@ def _edges(name: str, value: ArrayLike) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
-    """A box with edges along the body axes.
+    """Shape of a rigid body: a box with edges along the body axes.
 
     Attributes:
         size: edges along x, y, z, shape (3,) [m].
@@ -78,17 +83,19 @@ class Box(Shape):
         ParameterError: edges that are not three positive numbers.
     """
 
-    size: Annotated[ArrayLike, _edges]
+    size: Annotated[ArrayLike, _checked_edges]
 
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Surface of twelve triangles about the center."""
+        """Return the surface of the box, twelve triangles, with the origin at its center."""
         signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
         return Triangulation(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
 
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia, m (b^2 + c^2) / 12."""
+        """Return volume, centroid and inertia of the homogeneous box for density 1; its inertia is m (b^2 + c^2) /
+        12.
+        """
         size = np.asarray(self.size)
         volume = float(size.prod())
         return SolidMoments(volume, np.zeros(3), np.diag(volume / 12 * ((size**2).sum() - size**2)))
@@ -96,7 +103,7 @@ class Box(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """A circular cylinder, full.
+    """Shape of a rigid body: a full circular cylinder.
 
     Attributes:
         radius: [m].
@@ -114,13 +121,15 @@ class Cylinder(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Surface of a prism of many sides about the center."""
+        """Return the surface of the cylinder as a prism of 60 sides, with the origin at its center."""
         half, r = self.length / 2, self.radius
         profile = np.array([[-half, 0.0], [-half, r], [half, r], [half, 0.0]])
         return revolved(profile, np.asarray(self.axis), ROUND)
 
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia, m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across."""
+        """Return volume, centroid and inertia of the homogeneous cylinder for density 1: m r^2 / 2 about the axis,
+        m (3 r^2 + l^2) / 12 across.
+        """
         volume = np.pi * self.radius**2 * self.length
         along, across = self.radius**2 / 2, (3 * self.radius**2 + self.length**2) / 12
         triad = frame_along(np.asarray(self.axis))
@@ -129,7 +138,7 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
-    """A ball of a radius [m].
+    """Shape of a rigid body: a ball of a radius [m].
 
     Raises:
         ParameterError: a radius that is not positive.
@@ -140,21 +149,21 @@ class Sphere(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Surface of rings of triangles about the center."""
+        """Return the surface of the ball as rings of triangles, with the origin at its center."""
         polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
         profile[[0, -1], 1] = 0.0
         return revolved(profile, np.array([0.0, 0.0, 1.0]), BALL)
 
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia, 2 m r^2 / 5."""
+        """Return volume, centroid and inertia of the homogeneous ball for density 1; its inertia is 2 m r^2 / 5."""
         volume = 4 / 3 * np.pi * self.radius**3
         return SolidMoments(volume, np.zeros(3), np.eye(3) * 0.4 * volume * self.radius**2)
 
 
 @dataclass(frozen=True, eq=False)
 class Torus(Shape):
-    """A ring of circular cross-section.
+    """Shape of a rigid body: a ring of circular cross-section around an axis.
 
     Attributes:
         radius: distance of the center line of the tube from the axis [m].
@@ -177,7 +186,7 @@ class Torus(Shape):
             raise ParameterError(f"tube_radius must be less than radius={self.radius:g}, got {self.tube_radius:g}")
 
     def centred(self) -> Triangulation:
-        """Surface of quadrilaterals around both circles, halved, about the center."""
+        """Return the surface of the ring as triangles around both circles, with the origin at its center."""
         along, across = np.meshgrid(np.arange(ROUND), np.arange(BALL), indexing="ij")
         a, b = 2 * np.pi / ROUND * along.ravel(), 2 * np.pi / BALL * across.ravel()
         out = self.radius + self.tube_radius * np.cos(b)
@@ -188,7 +197,9 @@ class Torus(Shape):
         return Triangulation(points @ frame_along(np.asarray(self.axis)).T, triangles)
 
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia, m (R^2 + 3 r^2 / 4) about the axis, m (R^2 / 2 + 5 r^2 / 8) across."""
+        """Return volume, centroid and inertia of the homogeneous ring for density 1: m (R^2 + 3 r^2 / 4) about the
+        axis, m (R^2 / 2 + 5 r^2 / 8) across.
+        """
         R, r = self.radius, self.tube_radius
         volume = 2 * np.pi**2 * R * r**2
         along, across = R**2 + 0.75 * r**2, R**2 / 2 + 0.625 * r**2
@@ -198,7 +209,7 @@ class Torus(Shape):
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh(Shape):
-    """A surface of triangles, for example of an STL file, whose origin is at ``center``.
+    """Shape of a rigid body: a surface of triangles, for example of an STL file, whose origin is at ``center``.
 
     Contacts need a closed surface.
 
@@ -230,13 +241,13 @@ class TriangleMesh(Shape):
         make_arrays_read_only(self)
 
     def centred(self) -> Triangulation:
-        """Surface about its origin, as given by the user."""
+        """Return the surface of triangles in the axes and about the origin in which the user gave it."""
         return Triangulation(
             np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64)
         )
 
     def moments(self) -> SolidMoments:
-        """Volume, centroid and inertia of the enclosed solid.
+        """Return volume, centroid and inertia of the homogeneous solid inside the closed surface, for density 1.
 
         Raises:
             ParameterError: the surface is not closed, or encloses nothing.
@@ -244,7 +255,7 @@ class TriangleMesh(Shape):
         return self._moments
 
     def tree(self) -> TriangleTree:
-        """Search tree of the triangles for contacts, about the origin of the surface.
+        """Return the search tree of the triangles for contacts, about the origin of the surface.
 
         Raises:
             ParameterError: the surface is not closed, encloses nothing, or hardly anything.
@@ -253,8 +264,11 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
+        """Search tree of the triangles; making it raises an error if the surface is not closed or the solid inside
+        is too thin for contacts.
+        """
         tree = TriangleTree.of(
-            self._closed(
+            self._closed_surface(
                 f"{self!r}",
                 "contacts need an inside: close it around the matter, or use a Plane or a Box",
             )
@@ -269,9 +283,9 @@ class TriangleMesh(Shape):
             )
         return tree
 
-    def _closed(self, name: str, advice: str) -> Triangulation:
-        """Closed surface around the matter, without repeated triangles."""
-        surface, repeated = self._once
+    def _closed_surface(self, name: str, advice: str) -> Triangulation:
+        """Return the surface without repeated triangles; raise an error, with advice, unless it is closed."""
+        surface, repeated = self._without_repeats
         if holes := open_edges(surface):
             twice = f"; {repeated} more triangles are listed twice" if repeated else ""
             raise ParameterError(
@@ -280,8 +294,8 @@ class TriangleMesh(Shape):
         return surface
 
     @cached_property
-    def _once(self) -> tuple[Triangulation, int]:
-        """Surface without repeated triangles, and their number, of which a warning is given."""
+    def _without_repeats(self) -> tuple[Triangulation, int]:
+        """Surface without repeated triangles, and their number; making it warns if there are any."""
         surface = self.centred()
         first = first_triangles(surface)
         repeated = len(surface.triangles) - len(first)
@@ -295,8 +309,11 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _moments(self) -> SolidMoments:
+        """Volume, centroid and inertia of the solid inside; making it raises an error if the surface is open or
+        inside out.
+        """
         advice = "close it, or pass mass= and inertia= with shape=TriangleMesh(...)"
-        surface = self._closed("the surface", advice)
+        surface = self._closed_surface("the surface", advice)
         if inner := shells_in_matter(surface):
             warnings.warn(
                 f"triangles: {inner} of the closed shells lie in the matter of others, which counts twice there, or"
@@ -314,7 +331,7 @@ class TriangleMesh(Shape):
 
 
 def _box_triangles() -> IntArray:
-    """Triangles of a box, two for each face; vertices have the indices 4 x + 2 y + z, shape (12, 3)."""
+    """Return the triangles of a box, two for each face, shape (12, 3); vertices have the indices 4 x + 2 y + z."""
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     return np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))], dtype=np.int64)
 
@@ -328,7 +345,7 @@ HEADER, FACET = 84, 50  # bytes of a binary file
 
 
 def read_stl(path: Path, scale: float) -> TriangleMesh:
-    """Surface in an STL file, times a scale; its orientation is reversed if its volume is negative.
+    """Read the surface of triangles in an STL file, scaled; its orientation is reversed if its volume is negative.
 
     Raises:
         ParameterError: no such file, or no triangles in it.
@@ -337,9 +354,9 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
         content = path.read_bytes()
     except OSError as error:
         raise ParameterError(f"path: cannot read {path}: {error}") from error
-    corners = _binary(content)
+    corners = _read_binary(content)
     if corners is None:
-        corners = _text(content)
+        corners = _read_text(content)
     if corners is None or not len(corners) or not np.isfinite(corners).all():
         raise ParameterError(f"{path} holds no triangles of an STL file")
     vertices, indices = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
@@ -352,8 +369,10 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
     return TriangleMesh(scale * vertices, triangles)
 
 
-def _binary(content: bytes) -> Array | None:
-    """Corners (t, 3, 3) of a binary file; None if the length is not that of one."""
+def _read_binary(content: bytes) -> Array | None:
+    """Return the vertices of the triangles, shape (t, 3, 3), in a binary STL file; None if its length is not that
+    of one.
+    """
     if len(content) < HEADER:
         return None
     count = int.from_bytes(content[80:84], "little")
@@ -363,8 +382,10 @@ def _binary(content: bytes) -> Array | None:
     return np.ascontiguousarray(facets).view("<f4").reshape(count, 3, 3).astype(np.float64)
 
 
-def _text(content: bytes) -> Array | None:
-    """Corners (t, 3, 3) of the lines "vertex x y z"; None if some are not numbers."""
+def _read_text(content: bytes) -> Array | None:
+    """Return the vertices of the triangles, shape (t, 3, 3), from the lines "vertex x y z" of an STL file; None if
+    some are not numbers.
+    """
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

@@ -36,7 +36,7 @@ NAMED = {
 
 
 def optional_color(name: str, value: object) -> str | None:
-    """Colour as "#rrggbb" in lower case, or None.
+    """Convert a user's colour, a name or "#rrggbb", to "#rrggbb" in lower case; None stays None.
 
     Raises:
         ParameterError: neither a known name nor "#rrggbb".
@@ -63,7 +63,7 @@ MOST_SHELLS = 100
 
 @dataclass(frozen=True, eq=False)
 class Triangulation:
-    """Triangles whose vertices are counter-clockwise, seen from outside.
+    """Surface of triangles whose vertices are counter-clockwise, seen from outside.
 
     Attributes:
         vertices: shape (v, 3) [m].
@@ -74,24 +74,24 @@ class Triangulation:
     triangles: IntArray
 
     def corners(self) -> Array:
-        """Vertices of each triangle, shape (t, 3, 3) [m]."""
+        """Return the positions of the vertices of each triangle, shape (t, 3, 3) [m]."""
         return self.vertices[self.triangles]
 
     def normals(self) -> Array:
-        """Outward unit normals of the triangles, shape (t, 3); zero where one has no area."""
+        """Return the outward unit normals of the triangles, shape (t, 3); zero for triangles without area."""
         a, b, c = np.moveaxis(self.corners(), 1, 0)
         normals = np.cross(b - a, c - a)
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         return np.asarray(normals / np.where(length > 0, length, 1.0))
 
     def moved(self, offset: Array) -> "Triangulation":
-        """Copy of the surface translated by an offset (3,) [m]."""
+        """Return this surface translated by an offset (3,) [m]."""
         return Triangulation(self.vertices + offset, self.triangles)
 
 
 @dataclass(frozen=True, eq=False)
 class SolidMoments:
-    """Volume, centroid and inertia of a homogeneous solid of density 1 kg/m3.
+    """Volume, centroid and inertia of a homogeneous solid with density 1 kg/m3.
 
     Attributes:
         volume: [m3].
@@ -105,7 +105,8 @@ class SolidMoments:
 
 
 def enclosed(surface: Triangulation) -> SolidMoments:
-    """Volume, centroid and inertia inside a closed surface, from its tetrahedra to one point (docs/theory.md, 2).
+    """Return volume, centroid and inertia of the homogeneous solid inside a closed surface, summed over tetrahedra
+    from its triangles to one point (docs/theory.md, 2).
 
     The volume is negative if the triangles have the wrong orientation.
     """
@@ -122,7 +123,9 @@ def enclosed(surface: Triangulation) -> SolidMoments:
 
 
 def open_edges(surface: Triangulation) -> int:
-    """Number of edges without exactly one triangle on each side; vertices at the same position are one."""
+    """Return the number of edges of a surface that do not have exactly one triangle on each side. Vertices at the
+    same position count as one.
+    """
     corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]
@@ -135,8 +138,8 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Vertices of each triangle by indices of positions, since files list a position more than once, shape (t,
-    3).
+    """Return the vertices of each triangle as indices of positions, shape (t, 3); vertices at the same position, up
+    to round-off, have one index.
     """
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
@@ -144,7 +147,9 @@ def _joined_corners(surface: Triangulation) -> IntArray:
 
 
 def first_triangles(surface: Triangulation) -> IntArray:
-    """Indices of the triangles without those that repeat an earlier one in the same orientation."""
+    """Return the ascending indices of the triangles without those that repeat an earlier one in the same
+    orientation.
+    """
     corners = _joined_corners(surface)
     start = corners.argmin(axis=1)[:, None]
     ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
@@ -152,7 +157,8 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Number of closed shells that lie inside the matter of others, or are cavities outside of it.
+    """Return the number of closed shells of a surface that lie inside the matter of others, or that are cavities
+    but not inside matter.
 
     The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
@@ -182,7 +188,7 @@ ROUND = 24
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Outline of a cross-section as a polygon.
+    """Outline of a beam's cross-section as a polygon, for pictures.
 
     Attributes:
         corners: (y, z), counter-clockwise seen from +x, shape (k, 2) [m].
@@ -194,13 +200,15 @@ class Outline:
 
 
 def circle(radius: float) -> Outline:
-    """Outline of a circle of a radius [m]."""
+    """Return the outline of a circle of a radius [m] as a polygon of 24 vertices."""
     angle = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
     return Outline(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), True)
 
 
 def outline_of(section: UniformSection) -> Outline:
-    """Outline of a section; of one given by its numbers a rectangle with the same radii of gyration."""
+    """Return the outline of a cross-section; of one that is given by its numbers, a rectangle with the same radii
+    of gyration.
+    """
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)
@@ -211,6 +219,7 @@ def outline_of(section: UniformSection) -> Outline:
 
 
 def _rectangle(width: float, height: float) -> Outline:
+    """Return the outline of a rectangle with width along y and height along z [m]."""
     y, z = width / 2, height / 2
     return Outline(np.array([[-y, -z], [y, -z], [y, z], [-y, z]]), False)
 
@@ -219,7 +228,7 @@ def _rectangle(width: float, height: float) -> Outline:
 
 
 def frame_along(axis: Array) -> Array:
-    """Right-handed triad whose first column is the unit axis, shape (3, 3)."""
+    """Return a right-handed orthonormal triad whose first column is the given unit axis, shape (3, 3)."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     second = np.cross(axis, helper)
     second /= np.linalg.norm(second)
@@ -227,7 +236,8 @@ def frame_along(axis: Array) -> Array:
 
 
 def revolved(profile: Array, axis: Array, corners: int) -> Triangulation:
-    """Surface of revolution of a profile (k, 2) of positions along the unit axis (3,) and radii.
+    """Return the surface of revolution, with ``corners`` vertices around, of a profile of positions along a unit
+    axis and radii, shape (k, 2) [m].
 
     The profile begins and ends on the axis and follows its direction, so that the normals point outwards.
     """
@@ -254,7 +264,7 @@ MOST_TRIANGLES = 3000
 
 
 def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
-    """SVG picture seen along the axis of least extent; lines have shape (k, 3)."""
+    """Return an SVG picture of a surface and of lines, each (k, 3), seen along the axis of least extent."""
     places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = places.min(axis=0), places.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])

@@ -27,7 +27,8 @@ CHUNK = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class TriangleTree:
-    """Triangles in nested boxes, in the order of a depth-first walk.
+    """Search tree of the triangles of a closed surface for contacts: nested boxes in the order of a depth-first
+    walk.
 
     Attributes:
         low, high: corners of the boxes, shape (b, 3) [m].
@@ -57,12 +58,12 @@ class TriangleTree:
 
     @classmethod
     def of(cls, surface: Triangulation) -> "TriangleTree":
-        """Tree of a surface, in which vertices at the same position are one and triangles without area are left
+        """Make the tree of a surface. Vertices at the same position become one, and triangles without area are left
         out.
         """
         vertices, triangles = joined(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
-        low, high, after, first, count, order = _boxes(vertices[triangles])
+        low, high, after, first, count, order = _nested_boxes(vertices[triangles])
         triangles = triangles[order]
         flat = Triangulation(vertices, triangles)
         corners, normals = flat.corners(), flat.normals()
@@ -89,58 +90,63 @@ class TriangleTree:
             corner_normals=of_points[triangles],
             edges=edges.reshape(-1, 3).astype(np.int64),
             points=triangles,
-            sides=_sides(normals, edges),
+            sides=_plane_faces(normals, edges),
         )
 
     @property
     def middle(self) -> Array:
-        """Middle of the bounding box, shape (3,) [m]."""
+        """Middle of the bounding box of the surface, shape (3,) [m]."""
         return np.asarray((self.low[0] + self.high[0]) / 2)
 
     @property
     def size(self) -> float:
-        """Diagonal of the bounding box [m]."""
+        """Diagonal of the bounding box of the surface [m]."""
         return float(np.linalg.norm(self.high[0] - self.low[0]))
 
     @property
     def reach(self) -> float:
-        """Largest distance of a vertex from the origin [m]."""
+        """Largest distance of a vertex of the surface from the origin [m]."""
         return float(np.linalg.norm(self.corners, axis=2).max())
 
     def moved(self, offset: Array) -> "TriangleTree":
-        """Copy of the tree translated by an offset (3,) [m]."""
+        """Return this tree translated by an offset (3,) [m]."""
         return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
 
     def places(self) -> tuple[Array, Array, Array]:
-        """Points that are tested against other surfaces first, each (k, 3): smooth and sharp vertices, inner points
-        near sharp ones.
+        """Return the points of the surface that are tested for contact with other surfaces, each (k, 3) [m]: smooth
+        vertices, sharp vertices, and inner points near sharp ones.
 
         Vertices of sharp edges would slip past those of a shape of the same size, which touches the inner points.
         """
         is_sharp, numbers, positions = self._sharp_points()
-        inner = self._inner()
+        inner = self._inset_points()
         return positions[~is_sharp], positions[is_sharp], inner[is_sharp[numbers]]
 
     def inset_edges(self) -> Array:
-        """Convex sharp edges, moved into the faces on both sides, between ``places``, shape (k, 2, 3) [m]."""
+        """Return the ends of the convex sharp edges, moved slightly into the faces on both sides, which are tested
+        for contact. The result has shape (k, 2, 3) [m].
+        """
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
-        inner = self._inner()
+        inner = self._inset_points()
         return np.asarray(np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge])
 
-    def _inner(self) -> Array:
+    def _inset_points(self) -> Array:
+        """Return points near the vertices of each triangle, moved by 2 % towards its middle, shape (t, 3, 3)
+        [m].
+        """
         middles = self.corners.mean(axis=1, keepdims=True)
         return np.asarray(self.corners + INSET * (middles - self.corners))
 
     def _sharp_edges(self) -> BoolArray:
-        """Whether the edge that begins at each corner is sharp, shape (t, 3)."""
+        """Return whether the edge that begins at each vertex of each triangle is sharp, shape (t, 3)."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
     def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
-        """Whether points have sharp edges, shape (p,), indices of the points, shape (t, 3), and positions, shape
-        (p, 3).
+        """Return for the p vertices whether sharp edges meet there (p,), the vertices of each triangle (t, 3) and
+        their positions (p, 3) [m].
         """
         _, where = np.unique(self.points, return_index=True)
         index_of = np.full(int(self.points.max()) + 1, -1)
@@ -153,7 +159,7 @@ class TriangleTree:
         return is_sharp, numbers, positions
 
     def heights(self, w: Array) -> Array:
-        """Signed distances of points (k, 3) from the surface, negative inside, shape (k,).
+        """Return the signed distances of points (k, 3) from the surface [m], shape (k,); negative inside.
 
         For points far from the surface it is the distance from the bounding box.
         """
@@ -162,10 +168,13 @@ class TriangleTree:
         if is_near.any():
             some, size = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
             for k in range(0, len(some), size):
-                out[some[k : k + size]] = self._near_heights(w[some[k : k + size]])
+                out[some[k : k + size]] = self._exact_heights(w[some[k : k + size]])
         return np.asarray(out)
 
-    def _near_heights(self, w: Array) -> Array:
+    def _exact_heights(self, w: Array) -> Array:
+        """Return the signed distances of points (k, 3) from the nearest triangle [m], shape (k,); negative
+        inside.
+        """
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -190,8 +199,10 @@ class TriangleTree:
         return np.asarray(np.where(is_on[row, nearest], high[row, nearest], sign * np.sqrt(least[row, nearest])))
 
 
-def _sides(normals: Array, edges: IntArray) -> IntArray:
-    """Indices of the plane faces of several triangles; -1 of other triangles, shape (t,)."""
+def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
+    """Return for each triangle the index of the plane face that it forms with neighbours; -1 for triangles without
+    neighbours in their plane, shape (t,).
+    """
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
@@ -202,8 +213,10 @@ def _sides(normals: Array, edges: IntArray) -> IntArray:
     return np.asarray(np.where(np.bincount(labels)[labels] > 1, labels, -1))
 
 
-def _boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Boxes, halved recursively along the longest side, and the triangles in their order."""
+def _nested_boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
+    """Halve the triangles recursively along the longest side of their box. Return the boxes as of ``TriangleTree``
+    and the order of the triangles.
+    """
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []
