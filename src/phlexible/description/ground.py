@@ -28,7 +28,8 @@ from phlexible.errors import ParameterError
 
 @dataclass(frozen=True)
 class TurnSinceStart(Portable):
-    """Rotation of a frame since t = 0, whose values are refused if they are no rotations of the model.
+    """Rotation of a moving frame since t = 0 as a function of time, from a user's function whose values are
+    checked.
 
     Attributes:
         function: t [s] -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad].
@@ -41,11 +42,11 @@ class TurnSinceStart(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Rotation at a time, shape (3, 3)."""
+        """Return the rotation matrix of the frame since t = 0 at a time [s], shape (3, 3)."""
         return nearest_rotation(self._matrix(time) @ self._initial.T)
 
     def at_times(self, times: Array) -> Array:
-        """Rotations at many times, shape (times, 3, 3).
+        """Return the rotation matrices of the frame since t = 0 at many times [s], shape (times, 3, 3).
 
         Angles and SciPy Rotations are evaluated in one call if the function allows it, and checked together; a
         value that is refused is evaluated again alone, so that the message names its time.
@@ -58,7 +59,9 @@ class TurnSinceStart(Portable):
         return _orthogonal(turns @ self._initial.T)
 
     def angular_velocities(self, times: Array) -> Array:
-        """Angular velocities in world axes, from differences of the rotations, shape (times, 3) [rad/s]."""
+        """Return the angular velocities of the frame in world axes by differences of its rotations, shape (times,
+        3) [rad/s].
+        """
         flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
         spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
         return (
@@ -87,8 +90,8 @@ class TurnSinceStart(Portable):
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
-        """Rotations from one call with all times, shape (times, 3, 3); None if the function does not take
-        arrays.
+        """Return the rotation matrices from one call of the user's function with all times, shape (times, 3, 3).
+        None if the function does not take arrays.
         """
         if not len(times):
             return None
@@ -107,7 +110,9 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Rotations from one call for each time, shape (times, 3, 3); None if a value must be refused."""
+        """Return the rotation matrices from one call of the user's function for each time, shape (times, 3, 3).
+        None if a value must be refused.
+        """
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
@@ -120,7 +125,9 @@ class TurnSinceStart(Portable):
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
 
     def _are_rotations(self, turns: Array) -> bool:
-        """Whether all matrices are proper rotations of the model, to 1e-9."""
+        """Return whether all matrices, shape (times, 3, 3), are proper rotations to 1e-9, and about z in a planar
+        model.
+        """
         gap = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(initial=0.0)
         if not gap <= ORTHOGONALITY or (np.linalg.det(turns) < 0).any():
             return False
@@ -128,7 +135,9 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """Nearest rotations R (3 I - R^T R) / 2 of matrices that are rotations to 1e-9, shape (times, 3, 3)."""
+    """Return the rotation matrices nearest to matrices that are rotations within 1e-9, R (3 I - R^T R) / 2, shape
+    (times, 3, 3).
+    """
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
@@ -136,7 +145,7 @@ _UNTURNED = np.eye(3)
 
 
 class Ground:
-    """Factory of ports that belong to no body. World axes.
+    """Factory of ports on the ground, fixed points and moving frames, in world axes.
 
     Args:
         dimension: 2: points must lie in the xy plane; 1: on the x axis.
@@ -150,7 +159,7 @@ class Ground:
         return "ground"
 
     def at(self, position: ArrayLike) -> MovingFrame:
-        """Fixed point at a world position, shape (3,) [m].
+        """Return a fixed point of the ground at a world position, shape (3,) [m].
 
         Raises:
             ParameterError: not three finite numbers, or a point outside the plane of a planar model.
@@ -165,7 +174,8 @@ class Ground:
         rotation: Callable[[float], RotationLike] | None = None,
         velocity: Path | None = None,
     ) -> MovingFrame:
-        """Frame whose origin is at path(t) and whose rotation since t = 0 is that of rotation(t).
+        """Return a frame whose origin moves along path(t) and which rotates by rotation(t), as prescribed by
+        functions of time.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].
@@ -200,7 +210,8 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Refuse a velocity that is not the derivative of the path.
+    """Check that the velocity that the user gave for a moving frame is the time derivative of its path at the given
+    times [s].
 
     Raises:
         ParameterError: the message has the time and the difference.
@@ -210,19 +221,19 @@ def check_velocity(frame: MovingFrame, times: Array) -> None:
 
 
 def frame_position(frame: MovingFrame, time: float) -> Array:
-    """World position of the frame's origin, shape (3,) [m]."""
+    """Return the world position of a frame's origin at a time [s], shape (3,) [m]."""
     return np.asarray(frame.path(time), dtype=np.float64)
 
 
 def frame_positions(frame: MovingFrame, times: Array) -> Array:
-    """World positions of the frame's origin, shape (times, 3) [m]."""
+    """Return the world positions of a frame's origin at many times [s], shape (times, 3) [m]."""
     if isinstance(frame.path, CheckedPath):
         return frame.path.at_times(times)
     return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
 
 
 def frame_velocities(frame: MovingFrame, times: Array) -> Array:
-    """World velocities of the frame's origin, shape (times, 3) [m/s]."""
+    """Return the world velocities of a frame's origin at many times [s], shape (times, 3) [m/s]."""
     if isinstance(frame.velocity, CheckedPath):
         return frame.velocity.at_times(times)
     if isinstance(frame.path, CheckedPath) and frame.velocity is None:
@@ -231,12 +242,12 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
-    """Rotation of the frame since t = 0, shape (3, 3)."""
+    """Return the rotation matrix of a frame since t = 0 at a time [s], shape (3, 3)."""
     return np.eye(3) if frame.rotation is None else frame.rotation(time)
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Rotations of the frame since t = 0, shape (times, 3, 3)."""
+    """Return the rotation matrices of a frame since t = 0 at many times [s], shape (times, 3, 3)."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -245,7 +256,7 @@ def frame_rotations(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
-    """Angular velocities of the frame, world axes, shape (times, 3) [rad/s]."""
+    """Return the angular velocities of a frame in world axes at many times [s], shape (times, 3) [rad/s]."""
     if frame.rotation is None:
         return np.zeros((len(times), 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -254,8 +265,8 @@ def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_velocity(frame: MovingFrame, time: float) -> Array:
-    """World velocity of the frame's origin, from the user's function or differences of the path, shape (3,)
-    [m/s].
+    """Return the world velocity of a frame's origin at a time [s], shape (3,) [m/s], from the user's function or by
+    differences of the path.
     """
     if frame.is_fixed:
         return np.zeros(3)
@@ -265,7 +276,9 @@ def frame_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
-    """World acceleration of the frame's origin from differences up to ``end``, shape (3,) [m/s^2]."""
+    """Return the world acceleration of a frame's origin at a time [s], shape (3,) [m/s^2]. It is a difference of
+    values not later than ``end`` [s].
+    """
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
@@ -276,8 +289,8 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
-    """First and second time derivative of ``frame_rotation``, each of shape (3, 3), from differences up to
-    ``end``.
+    """Return the first and the second time derivative of a frame's rotation matrix at a time [s], shape (3, 3)
+    each. They are differences of values not later than ``end`` [s].
     """
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
@@ -287,7 +300,9 @@ def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -
 
 
 def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
-    """Angular velocity of the frame, world axes, from differences of its rotation, shape (3,) [rad/s]."""
+    """Return the angular velocity of a frame in world axes at a time [s], shape (3,) [rad/s], by differences of its
+    rotation.
+    """
     if frame.rotation is None:
         return np.zeros(3)
     spin = frame_rotation_rates(frame, time)[0] @ frame_rotation(frame, time).T
@@ -295,7 +310,9 @@ def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:
-    """Point itself, refused if it leaves the plane of a planar model or the line of one on a line."""
+    """Return the point, shape (3,), unchanged. A point outside the plane of a planar model, or off the line of a
+    model on a line, is refused.
+    """
     if dimension == 1 and value[1:].any():
         raise ParameterError(f"{name} must lie on the x axis (dimension=1), got {value.tolist()}")
     if dimension == 2 and value[2] != 0:
@@ -304,13 +321,15 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
 
 
 def leaves(frame: MovingFrame, dimension: int) -> bool:
-    """Whether a frame may leave the plane or the line, since the ground of a model of more dimensions made it."""
+    """Return whether a moving frame may leave the plane or line of a model of this dimension. It may if it was made
+    for a model of more dimensions.
+    """
     return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
 
 
 @dataclass(frozen=True, eq=False)
 class _Constant:
-    """A constant function of time."""
+    """Function of time with a constant value."""
 
     value: Array
 
@@ -319,13 +338,13 @@ class _Constant:
 
 
 def fixed_point(position: Array, label: str) -> MovingFrame:
-    """Port at a point of the ground, shape (3,) [m]."""
+    """Return a port at a fixed point of the ground, given by its world position, shape (3,) [m]."""
     return MovingFrame(_Constant(position), is_fixed=True, label=label)
 
 
 @dataclass(frozen=True)
 class CheckedPath(Portable):
-    """A user's function of time whose values are refused unless they are points of the model.
+    """Prescribed path of a point, from a user's function of time whose values are checked.
 
     Attributes:
         function: t [s] -> shape (3,).
@@ -338,13 +357,13 @@ class CheckedPath(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Point at a time, shape (3,)."""
+        """Return the position on the path at a time [s], shape (3,) [m]."""
         at = f"at t = {time:.12g} s"
         value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
         return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:
-        """Points at many times, shape (times, 3)."""
+        """Return the positions on the path at many times [s], shape (times, 3) [m]."""
         values = at_all_times(self.function, times)
         if values is None or values[:, self.dimension :].any():
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)

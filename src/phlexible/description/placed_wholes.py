@@ -20,7 +20,8 @@ ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedWhole(ModelPart, ABC):
-    """Parts along one line, from start to end. Compared by identity.
+    """Handle of several bodies along one line that the user sees as one body, from start to end: a beam in parts,
+    or a rod.
 
     Attributes:
         name: unique in its model.
@@ -39,15 +40,16 @@ class PlacedWhole(ModelPart, ABC):
     @property
     @abstractmethod
     def starts(self) -> tuple[float, ...]:
-        """Positions along the whole at which the parts begin [m]."""
+        """Positions along the whole body at which its parts begin [m], ascending."""
 
     @property
     def length(self) -> float:
-        """Length of the whole [m]."""
+        """Length of the whole body [m]."""
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """Part that contains x and the distance from its start; at a cut the part that begins there.
+        """Return the part that contains the position x [m] along the whole body, and the distance of x from the
+        start of the part [m]. At a cut it is the part that begins there.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -66,21 +68,21 @@ class PlacedWhole(ModelPart, ABC):
 
     @property
     def start(self) -> Attachment:
-        """End of the whole at x = 0."""
+        """Attachment at the end of the whole body with x = 0."""
         return self.parts[0].start
 
     @property
     def end(self) -> Attachment:
-        """End of the whole at x = length."""
+        """Attachment at the end of the whole body with x = length."""
         return self.parts[-1].end
 
     @property
     def origin(self) -> Attachment:
-        """Origin of the frame of the first part."""
+        """Attachment at the origin of the frame of the first part."""
         return self.parts[0].origin
 
     def at(self, x: float) -> Attachment:
-        """Point on the axis at distance x [m] from the start of the whole.
+        """Return the attachment on the axis at distance x [m] from the start of the whole body.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -89,7 +91,8 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """Material point at undeformed coordinates of the straight whole, shape (3,) [m].
+        """Return the attachment at a material point, given by undeformed coordinates of the straight whole body,
+        shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -101,14 +104,14 @@ class PlacedWhole(ModelPart, ABC):
 
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
-        """Attachments at which contacts may act."""
+        """Return the attachments of the whole body at which contacts may act."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
-        """Parts with the position of their start along the whole [m]."""
+        """Yield each part with the position along the whole body at which it begins [m]."""
         yield from zip(self.parts, self.starts, strict=True)
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with a picture at the initial pose and the parameters."""
+        """Return HTML for notebooks, with a picture at the initial pose and the parameters."""
         mass = sum(part.data.mass for part in self.parts)
         rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
         rows += [("position", written(self.parts[0].place)), *described(self.body)]
@@ -120,7 +123,9 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """Bodies of a handle, with the position of their start along the whole [m]."""
+    """Yield the bodies that a handle stands for, each with the position along the whole at which it begins [m]. A
+    single body begins at 0.
+    """
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:
@@ -132,7 +137,8 @@ def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, f
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedRod(PlacedWhole):
-    """Sections of a rod in a model, "name node 1", "name node 2", ... Compared by identity.
+    """Handle of a rod in a model, which consists of rigid sections named "name node 1", "name node 2", ... Compared
+    by identity.
 
     Each section has the piece of the rod around it, up to halfway to its neighbours: a point between two
     sections moves rigidly with the nearer one, at nodes (``body.node_places``) positions are most accurate.
@@ -146,12 +152,14 @@ class PlacedRod(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Positions along the rod at which the pieces of the sections begin [m]."""
+        """Positions along the rod at which the pieces of its sections begin [m], halfway between neighbouring
+        sections.
+        """
         places = self.body.node_places
         return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Origins of all sections."""
+        """Return the attachments at the origins of all sections of the rod."""
         return tuple(part.origin for part in self.parts)
 
 
@@ -160,7 +168,7 @@ class PlacedRod(PlacedWhole):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedSplitBeam(PlacedWhole):
-    """Parts of one beam in a model. Compared by identity.
+    """Handle of a beam in a model that was added in several parts, each a body. Compared by identity.
 
     Readings at a point are those of the part there: ``displacement(handle.at(x))`` is in
     the frame of the part, ``position(handle.at(x))`` does not depend on the parts. The parts are named
@@ -175,9 +183,9 @@ class PlacedSplitBeam(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Positions along the beam at which the parts begin [m]."""
+        """Positions along the beam at which its parts begin [m]."""
         return tuple(number * self.body.part.length for number in range(len(self.parts)))
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Attachments at cuts and ends."""
+        """Return the attachments at the cuts between parts and at both ends of the beam."""
         return tuple(self.at(x) for x in (*self.starts, self.length))

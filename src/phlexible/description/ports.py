@@ -36,7 +36,9 @@ _shared: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("_shared", de
 
 @contextmanager
 def numbers_shared(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
-    """Context in which bodies of equal descriptions, with the same frame, use these data."""
+    """Context manager in which new bodies with a description equal to one of ``shared`` use the given data instead
+    of computing them again.
+    """
     token = _shared.set(tuple(shared))
     try:
         yield
@@ -45,7 +47,9 @@ def numbers_shared(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
 
 
 def shared_numbers(body: Body, dimension: int) -> Numbers | None:
-    """Shared data of an equal description; None: there are none."""
+    """Return the shared data of a description that equals ``body``, or None if there are none. See
+    ``numbers_shared``.
+    """
     for other, numbers in _shared.get():
         if numbers[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
             return numbers
@@ -67,7 +71,7 @@ Drawn = tuple[Triangulation, list[Array]]
 
 
 def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, rotation: Array) -> Drawn:
-    """Surface and lines of a body at its start, world axes.
+    """Return the surface (triangles) and the lines of a body at the start of a run, in world axes, for pictures.
 
     Args:
         body: description of the body.
@@ -83,7 +87,7 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
 
 
 def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
-    """Table under a title, next to a picture of the parts."""
+    """Return HTML of a table under a title, next to a small picture of the given surfaces and lines."""
     lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
@@ -95,7 +99,7 @@ def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], c
 
 
 class ModelPart:
-    """A part of a model to which others refer (``references``): placed bodies, frames, joints, loads. Compared by
+    """Base class of parts of a model to which other parts refer: placed bodies, frames, joints, loads. Compared by
     identity.
     """
 
@@ -105,7 +109,7 @@ Path = Callable[[float], ArrayLike]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedBody(ModelPart):
-    """A body in a model: its description, its data and its initial pose. Compared by identity.
+    """Handle of a body in a model: its description, its data and its initial pose. Compared by identity.
 
     Attributes:
         name: unique in its model.
@@ -134,8 +138,8 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """Update the frame after a joint clamps the start, or no longer does; not once data of the body are in
-        use.
+        """Choose the floating frame again after a joint clamps the start of this body, or no longer does. It has no
+        effect once the data of the body are in use.
         """
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.held:
@@ -145,20 +149,24 @@ class PlacedBody(ModelPart):
             object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
-        """Fix ``data``, because they are in use, whatever joints come later."""
+        """Fix the data of this body because they are in use; joints that are added later no longer change its
+        frame.
+        """
         object.__setattr__(self, "_is_settled", True)
 
     @property
     def waiting(self) -> tuple[object, ...]:
-        """Joints, elements, drives and loads that were made on the body and are not in a model yet."""
+        """Joints, elements, drives and loads that were made on this body and have not been added to a model yet."""
         return tuple(self._waiting)
 
     def expect(self, part: object) -> None:
-        """Add a part that was made on this body, and that has no effect before it is in a model."""
+        """Record a part that was made on this body and not added to a model yet, so that a warning can name unused
+        parts.
+        """
         self._waiting.append(part)
 
     def receive(self, part: object) -> None:
-        """Remove a part that is now in a model, or was refused with a message or replaced."""
+        """Remove a part from those that wait to be added, since it is in a model, was refused or was replaced."""
         self._waiting[:] = [waiting for waiting in self._waiting if waiting is not part]
 
     @property
@@ -168,44 +176,44 @@ class PlacedBody(ModelPart):
 
     @property
     def kind(self) -> str:
-        """Kind of the body for messages."""
+        """Kind of the body for messages, such as "string" or "point mass"."""
         if self.nodes is None:
             return "body with a frame" if self.data.rotates else "point mass"
         return "string" if self.is_string else "soft body"
 
     @property
     def place(self) -> Array:
-        """World position of a point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
+        """World position of the origin of this body, or of its first node, at t = 0, shape (3,) [m]."""
         return self.position if self.nodes is None else self.nodes.positions[0]
 
     @property
     def elastic(self) -> Array:
-        """Elastic coordinates at t = 0, shape (n,): zero, or the positions of the nodes."""
+        """Elastic coordinates of this body at t = 0, shape (n,): zeros, or the positions of its nodes [m]."""
         if self.nodes is None:
             return np.zeros(self.data.elastic_count)
         return self.nodes.positions[:, : self.data.dimension].ravel()
 
     @property
     def start(self) -> "Attachment":
-        """End of a line body at x = 0."""
+        """Attachment at the end of a beam, rod or string with x = 0."""
         return Attachment(self, Start())
 
     @property
     def end(self) -> "Attachment":
-        """End of a line body at x = length."""
+        """Attachment at the end of a beam, rod or string with x = length."""
         return Attachment(self, End())
 
     @property
     def origin(self) -> "Attachment":
-        """Origin of the body frame."""
+        """Attachment at the origin of the body frame."""
         return Attachment(self, Origin())
 
     def at(self, x: float) -> "Attachment":
-        """Point on the axis of a line body at distance x [m] from its start."""
+        """Return the attachment on the axis of a beam, rod or string at distance x [m] from its start."""
         return Attachment(self, Along(finite("x", x)))
 
     def __getitem__(self, name: str) -> "Attachment":
-        """Interface of a flexible body with a name, ``part["tip"]``.
+        """Return the attachment at the interface of a flexible body with this name, as in ``part["tip"]``.
 
         Raises:
             AttachmentError: the body has no such interface; the message lists those it has.
@@ -216,20 +224,22 @@ class PlacedBody(ModelPart):
         raise TypeError("a body is not a sequence")
 
     def cut(self, at_end: bool) -> "Attachment":
-        """End of a part of a split beam, for the joint that connects it to the next part."""
+        """Return the attachment at an end of a part of a split beam, for the joint that connects it to its
+        neighbour.
+        """
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
-        """Material point at undeformed body coordinates, shape (3,) [m]."""
+        """Return the attachment at a material point, given by undeformed body coordinates, shape (3,) [m]."""
         x, y, z = vector("position", position).tolist()
         return Attachment(self, MaterialPosition((x, y, z)))
 
     def node(self, number: int) -> "Attachment":
-        """Node of a soft body by the number of its point in the mesh."""
+        """Return the attachment at a node of a soft body, given by the number of its point in the mesh."""
         return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Material point at a location, with its shape functions.
+        """Return the material point at a location of this body, with its shape functions.
 
         Raises:
             AttachmentError: the body has no such location.
@@ -243,22 +253,23 @@ class PlacedBody(ModelPart):
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with a picture and the parameters of the body."""
+        """Return HTML for notebooks, with a picture and the parameters of the body."""
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
         rows += [("position", written(self.place)), *described(self.held)]
         return shown(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:
-        """Surface and lines of the body at t = 0, undeformed, with its frame at a pose of shapes (3,) [m] and (3,
-        3).
+        """Return the surface and the lines of the undeformed body at t = 0 for a picture. Its frame is placed at a
+        position, shape (3,) [m], with a rotation, shape (3, 3).
         """
         return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attachment:
-    """A material point of a placed body, with the material's orientation around it.
+    """Material point of a placed body, with the orientation of the material around it, at which joints and loads
+    act.
 
     Raises:
         AttachmentError: the body has no such location.
@@ -277,11 +288,11 @@ class Attachment:
 
     @property
     def has_orientation(self) -> bool:
-        """Whether the material around the point has an orientation: not on point masses and strings."""
+        """Whether the material around the point has an orientation, which is not so on point masses and strings."""
         return self.point.rotations is not None
 
     def initial_position(self) -> Array:
-        """World position at the initial pose, undeformed, shape (3,) [m]."""
+        """Return the world position of the point in the initial pose of the undeformed body, shape (3,) [m]."""
         if self.placed.nodes is not None:
             return np.asarray(self.point.shapes @ self.placed.elastic)
         return self.placed.position + self.placed.rotation @ self.point.position
@@ -292,7 +303,7 @@ class Attachment:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MovingFrame(ModelPart):
-    """A point of the ground, or one that moves as a function of time, with an orientation.
+    """Point of the ground with an orientation, fixed or moving as a prescribed function of time.
 
     Attributes:
         path: world position x(t), shape (3,) [m]; of fixed points a constant function.
@@ -310,11 +321,11 @@ class MovingFrame(ModelPart):
 
     @property
     def has_orientation(self) -> bool:
-        """Whether the frame has axes, which it always has."""
+        """Whether the frame has an orientation, which is always so."""
         return True
 
     def initial_position(self) -> Array:
-        """World position at t = 0, shape (3,) [m]."""
+        """Return the world position of the frame's origin at t = 0, shape (3,) [m]."""
         return np.asarray(self.path(0.0), dtype=np.float64)
 
     def __repr__(self) -> str:

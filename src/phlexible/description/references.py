@@ -23,7 +23,8 @@ ENDS = (*CLOSED, ModelPart, Attachment)
 
 
 def values_in(value: object) -> Iterator[object]:
-    """All values in the fields of a dataclass, in tuples, lists and mappings, and their components.
+    """Yield all values in the fields of a dataclass and, recursively, in tuples, lists and mappings. Model parts
+    and attachments are yielded but not searched.
 
     Parts and attachments are among them, but not the values in these.
     """
@@ -34,12 +35,15 @@ def values_in(value: object) -> Iterator[object]:
 
 
 def references(value: object) -> Iterator[ModelPart | Attachment]:
-    """Parts of a model, and attachments to bodies, in a joint, load, sensor, ..., in the order of its fields."""
+    """Yield the model parts and attachments that a joint, load, sensor or other value refers to, in the order of
+    its fields.
+    """
     return (found for found in values_in(value) if isinstance(found, ModelPart | Attachment))
 
 
 def replaced(part: Value, new: Mapping[Any, Any]) -> Value:
-    """Copy of a part with other references; values that are not in the mapping are not changed.
+    """Return a copy of a part in which references to other parts are replaced as in the mapping ``new``; other
+    values stay as they are.
 
     Args:
         part: a joint, load, sensor, event, ..., a dataclass.
@@ -60,7 +64,7 @@ def _direct(value: Any) -> Iterable[Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Arguments of a dataclass in which there may be references, by name."""
+    """Return those fields of a dataclass that may hold references to parts, by name."""
     return {name: getattr(value, name) for name in _names(value.__class__)}
 
 
@@ -79,7 +83,7 @@ def _is_mapping(kind: Any) -> bool:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Names of arguments of a dataclass in which there may be references; empty for other classes."""
+    """Return the names of the fields of a dataclass that may hold references to parts; empty for other classes."""
     if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
         return ()
     if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]
@@ -88,7 +92,9 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
-    """The value with other references; the value itself if it has none of them."""
+    """Return a value with references to parts replaced as in the mapping ``new``; the value itself if it holds none
+    of them.
+    """
     match value:
         case ModelPart():
             return new.get(value, value)
@@ -108,6 +114,6 @@ def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
 
 
 def _changes(value: Any, new: Mapping[Any, Any]) -> dict[str, Any]:
-    """Fields that refer to other parts, with their new values."""
+    """Return the fields of a dataclass that refer to replaced parts, by name, with their new values."""
     pairs = {name: (old, _with_references(old, new)) for name, old in _fields(value).items()}
     return {name: changed for name, (old, changed) in pairs.items() if changed is not old}

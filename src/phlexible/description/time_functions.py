@@ -28,7 +28,9 @@ _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Whether a function of time takes arrays, for few times once that is known; None: it must be tried."""
+    """Return whether a user's function of time takes an array of times, as far as earlier calls have shown; None if
+    it must be tried.
+    """
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -43,7 +45,7 @@ def _count_agreement(function: object, agrees: bool) -> None:
 
 
 def several(times: Array) -> Array:
-    """The times, at least two, so that values of a function do not depend on their number.
+    """Return the times, repeated if there is only one, so that a function is always called with at least two.
 
     Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
     digits however its steps are grouped, and after it is resumed.
@@ -52,7 +54,7 @@ def several(times: Array) -> Array:
 
 
 def probes(times: Array) -> list[int]:
-    """Indices of the times at which single calls are compared."""
+    """Return the indices of up to four times at which a call with an array is compared with single calls."""
     last = len(times) - 1
     return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
@@ -60,7 +62,8 @@ def probes(times: Array) -> list[int]:
 def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Values of a function of time from one call, shape (times, ...); None if that fails.
+    """Evaluate a user's function of time in one call for all times, shape (times, ...), and check it against single
+    calls. Return None if that fails.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -90,7 +93,9 @@ def _vectorized(
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """Values of a vector function of time from one call, shape (times, 3); None if that fails."""
+    """Evaluate a user's vector function of time in one call for all times, shape (times, 3). Return None if that
+    fails.
+    """
 
     def many(at: Array) -> Array:
         values = np.empty((len(at), 3))
@@ -106,7 +111,7 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
 
 
 def is_plain(value: object, times: Array) -> TypeGuard[Array]:
-    """Whether a function of times returned one number for each, so that no conversion is needed."""
+    """Return whether a value is an array of floats with one number for each time, which needs no conversion."""
     return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == times.shape
 
 
@@ -114,14 +119,15 @@ def is_plain(value: object, times: Array) -> TypeGuard[Array]:
 
 
 class Between(Enum):
-    """Interpolation of a signal between its samples."""
+    """Kind of interpolation of a signal between its samples: linear or constant."""
 
     LINEAR = "linear"
     CONSTANT = "constant"
 
 
 class Signal(Portable):
-    """A function of time given by samples: linear between them, and constant before and after.
+    """Function of time given by samples: linear between them (or constant until the next one), and constant before
+    the first and after the last.
 
     ``ph.Force(tip, lambda t: (signal(t), 0.0, 0.0))``, ``joint.torque(signal)``, ``joint.drive(angle=signal)``.
 
@@ -155,7 +161,7 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Value at a time [s]; an array for an array of times."""
+        """Return the value of the signal at a time [s], or an array of values for an array of times."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])
@@ -167,7 +173,7 @@ class Signal(Portable):
         return f"Signal({len(self.times)} samples from {self.times[0]:g} to {self.times[-1]:g} s)"
 
     def with_values(self, values: ArrayLike) -> "Signal":
-        """Signal with the same times and other values."""
+        """Return a signal with the same sample times and other values, shape (n,)."""
         return Signal(self.times, values, self.between)
 
 
@@ -178,7 +184,7 @@ ScalarFunction = Callable[[float], float]
 
 @dataclass(frozen=True, eq=False)
 class TimePath(Portable):
-    """A scalar function p(t) of time with its rate. Compared by identity.
+    """Prescribed scalar function of time p(t) with its rate, such as the path of a drive. Compared by identity.
 
     Attributes:
         function: t [s] -> p.
@@ -191,7 +197,7 @@ class TimePath(Portable):
     name: str
 
     def __call__(self, time: float) -> float:
-        """Value p(t) at a time [s].
+        """Return the value p(t) of the path at a time [s].
 
         Raises:
             ParameterError: the function returns no finite number.
@@ -199,7 +205,9 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """First and second derivative dp/dt and d2p/dt2 at a time, from differences up to ``end``."""
+        """Return the first and second time derivative of the path at a time [s]. Differences use values not later
+        than ``end`` [s].
+        """
         if self.rate is None:
             first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.column_at)
             return float(first[0]), float(second[0])
@@ -213,21 +221,21 @@ class TimePath(Portable):
         return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
 
     def rates_at(self, times: Array) -> Array:
-        """Rates dp/dt at many times, shape (times,)."""
+        """Return the rates dp/dt of the path at many times [s], shape (times,)."""
         if self.rate is not None:
             return numbers_at(self.rate, times, f"rate of {self.name}")
         return first_derivatives(lambda t: self.at_times(t)[:, None], times)[:, 0]
 
     def at_times(self, times: Array) -> Array:
-        """Values p at many times, shape (times,)."""
+        """Return the values of the path at many times [s], shape (times,)."""
         return numbers_at(self.function, times, self.name)
 
     def column_at(self, times: Array) -> Array:
-        """Values p at many times as a column, shape (times, 1)."""
+        """Return the values of the path at many times [s] as a column, shape (times, 1)."""
         return self.at_times(times)[:, None]
 
     def check_rate(self, times: Array) -> None:
-        """Refuse a rate that is not dp/dt.
+        """Check at the given times [s] that the rate that the user gave is the time derivative of the path.
 
         Raises:
             ParameterError: the message has the time and the difference.
@@ -238,18 +246,22 @@ class TimePath(Portable):
 
 
 class TimeFactor(Enum):
-    """Function of a path that multiplies a term or is subtracted from a row."""
+    """Function of a prescribed path p (cos p, sin p or p) that multiplies a term of a constraint function or is
+    subtracted from it.
+    """
 
     COSINE = 0
     SINE = 1
     VALUE = 2
 
     def of(self, value: float) -> float:
-        """Value cos p, sin p or p."""
+        """Return cos p, sin p or p for the value p of a path."""
         return float((np.cos, np.sin, float)[self.value](value))
 
     def derivatives(self, value: float, rate: float, second: float) -> tuple[float, float]:
-        """First and second time derivative of the factor along a path."""
+        """Return the first and second time derivative of cos p, sin p or p, from the value, rate and second
+        derivative of the path p.
+        """
         match self:
             case TimeFactor.COSINE:
                 return -np.sin(value) * rate, -np.cos(value) * rate**2 - np.sin(value) * second
@@ -261,23 +273,24 @@ class TimeFactor(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """A factor or an offset that is a function of a path."""
+    """Factor or offset in a constraint function that is cos p, sin p or p for a prescribed path p(t)."""
 
     path: TimePath
     factor: TimeFactor
 
     def now(self, time: float) -> float:
-        """Value of the factor at a time [s]."""
+        """Return the value of the factor at a time [s]."""
         return self.factor.of(self.path(time))
 
     def at(self, time: float) -> tuple[float, float, float]:
-        """Value, first and second time derivative of the factor at a time [s]."""
+        """Return the value and the first and second time derivative of the factor at a time [s]."""
         value, (rate, second) = self.path(time), self.path.rates(time)
         return (self.factor.of(value), *self.factor.derivatives(value, rate, second))
 
 
 def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
-    """Values of a scalar function of time at many times, in one call if it allows that, shape (times,).
+    """Return the values of a user's scalar function of time at many times [s], shape (times,), in one call if the
+    function allows it.
 
     Raises:
         ParameterError: a value is not a finite number; the message names the time.
@@ -293,7 +306,7 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:
-    """Value of a user's scalar function at a time.
+    """Return the value of a user's scalar function of time at a time [s], checked to be a finite number.
 
     Raises:
         ParameterError: it is not a finite number.

@@ -29,7 +29,7 @@ SAMPLES, WELL_SAMPLED = 8.0, 0.99  # their number; greatest cosine of the angle 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Joint(KinematicPair):
-    """A lossless connection of two ports. Compared by identity.
+    """Base class of joints: a lossless connection of two ports. Compared by identity.
 
     Attributes:
         first: the port whose body carries the joint's axes.
@@ -49,15 +49,17 @@ class Joint(KinematicPair):
 
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Joint functions in the plane (dimension 2) or in space (3)."""
+        """Return the constraint functions of the joint in the plane (dimension 2) or in space (3)."""
 
     @property
     def path(self) -> TimePath | None:
-        """Function of time in the rows of a joint that moves by itself; None: there is none."""
+        """Prescribed function of time in the constraints of a joint that moves by itself (a hoist); None for other
+        joints.
+        """
         return None
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn of a joint that probably by mistake prevents a fall; ``Revolute`` does."""
+        """Warn if the axis of the joint probably prevents a fall by mistake; only ``Revolute`` does."""
 
     def drive(
         self,
@@ -68,7 +70,7 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> Drive:
-        """Make a drive for ``model.apply``: the coordinate follows a function of time.
+        """Make a drive for ``model.apply`` by which a coordinate of the joint follows a function of time.
 
         Args:
             angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
@@ -103,7 +105,7 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a spring for ``model.apply`` along the joint's coordinate.
+        """Make a spring for ``model.apply`` that acts along a coordinate of the joint.
 
         Args:
             stiffness: [N m/rad or N/m].
@@ -120,7 +122,7 @@ class Joint(KinematicPair):
         return JointElement(*arguments, name=name, relaxation=relaxation)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """Make a damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
+        """Make a damper for ``model.apply`` that acts along a coordinate of the joint [N m s/rad or N s/m]."""
         return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
 
     def friction(
@@ -137,8 +139,8 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Make friction for ``model.apply`` along the joint's coordinate: ``|F| = coulomb + coefficient (radius)
-        |R|``.
+        """Make friction for ``model.apply`` that acts along a coordinate of the joint. Its limit is ``coulomb +
+        coefficient (radius) |R|``, where R is the force that the joint transmits.
 
         R is the force that the joint itself transmits in the same step. Its moments are not counted.
 
@@ -176,7 +178,8 @@ class Joint(KinematicPair):
         restitution: float | None = None,
         restitution_rate: float = 1e-2,
     ) -> JointStop:
-        """Make travel limits for ``model.apply``: elastic, with impacts that lose energy (``restitution=1``: none).
+        """Make elastic travel limits of a joint coordinate for ``model.apply``; impacts lose energy unless
+        ``restitution=1``.
 
         Args:
             lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.
@@ -227,7 +230,8 @@ class Joint(KinematicPair):
         return JointElement(self, coordinate, force=value, breakpoints=breakpoints, name=name)
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
-        """Make a motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
+        """Make a motor for ``model.apply`` whose torque or force is set once a step by a function, controller(t,
+        measured).
 
         ``measured`` has each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other quantities pass ``joint.torque(Feedback(controller, measured=[...]))``.
@@ -250,8 +254,8 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the
-        step.
+        """Make a servo for ``model.apply`` that drives a joint coordinate to a target. Its torque or force is kp
+        (target - coordinate) + kd (its rate - rate), evaluated within the step.
 
         It acts like a spring whose rest moves, and a damper, and is as cheap and as stable; its whole power is work
         that it supplies, in ``motion.energy.work``.
@@ -289,7 +293,9 @@ class Joint(KinematicPair):
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """Kind of the target, name of the coordinate, and target that the coordinate follows."""
+        """Return the kind of the target ("angle" or "position"), the name of the coordinate that follows it, and
+        the target itself; exactly one of ``angle`` and ``position`` must be given.
+        """
         targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(targets) != 1:
             got = list(targets) or "neither"
@@ -310,7 +316,9 @@ class Joint(KinematicPair):
 
 
 def _warn_of_path_in_degrees(path: TimePath) -> None:
-    """Warn of an angle over time that is probably in degrees: of constant rate, or harmonic."""
+    """Warn if a prescribed angle is probably in degrees, judged by its amplitude if it is harmonic or its rate if
+    that is constant.
+    """
     for interval in SAMPLING:
         with suppress(Exception):  # data may end, and then nothing is known
             change = np.diff(path.at_times(interval * np.arange(SAMPLES)))

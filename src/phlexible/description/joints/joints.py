@@ -39,7 +39,7 @@ from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AxialJoint(Joint):
-    """A joint with an axis, fixed in the body of the first port.
+    """Base class of joints with an axis that is fixed in the body of the first port.
 
     Attributes:
         axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
@@ -53,11 +53,12 @@ class AxialJoint(Joint):
 
     @cached_on_owner
     def unit_axis(self) -> Array:
-        """Axis of unit length, shape (3,)."""
+        """Return the axis of the joint with length 1 in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Unit directions perpendicular to the axis: two in space, one in the plane, none on a line.
+        """Return unit directions perpendicular to the axis: two in space, one in the plane, none on a line; shape
+        (3,) each.
 
         Raises:
             ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
@@ -74,7 +75,7 @@ class AxialJoint(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylindrical(AxialJoint):
-    """A joint in which the second port slides along the axis and rotates about it.
+    """Joint in which the second port slides along an axis and rotates about it.
 
     Raises:
         ModelError: a port without orientation, or a model in the plane.
@@ -92,14 +93,18 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 2 direction rows and 2 (point - point).direction rows (8.8, 8.9)."""
+        """Return the four constraint functions of the joint: two for the direction of the axis and two for the
+        points on it (8.8, 8.9).
+        """
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.across(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Distance of the second point along the axis, and angle about the axis."""
+        """Return the coordinates of the joint: the distance of the second point along the axis, and the angle about
+        the axis.
+        """
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
@@ -108,7 +113,7 @@ class Cylindrical(AxialJoint):
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:
-    """Rows of a common axis on which both points lie."""
+    """Return the constraint functions by which two bodies have a common axis on which both points lie."""
     axis = joint.unit_axis()
     points = tuple(
         along_turning_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
@@ -126,7 +131,7 @@ def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row,
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prismatic(AxialJoint):
-    """A joint in which the second port slides along the axis and keeps its orientation relative to the first.
+    """Joint in which the second port slides along an axis and keeps its orientation relative to the first.
 
     Raises:
         ModelError: a port without orientation.
@@ -143,7 +148,7 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: those of a cylindrical joint and 1 direction row; 1 + 1 in the plane (8.8, 8.9)."""
+        """Return the constraint functions of the joint: five in space, two in the plane (8.8, 8.9)."""
         self._need_orientation()
         across = self.across(dimension)
         if dimension == 2:
@@ -155,7 +160,7 @@ class Prismatic(AxialJoint):
         return (*cylindrical_rows(self, across), locked)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Distance of the second point along the axis."""
+        """Return the single coordinate of the joint, the distance of the second point along the axis."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -166,7 +171,8 @@ RIGHT_ANGLE = 1e-9  # cosine
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planar(AxialJoint):
-    """A joint in which the second point stays in a plane through the first one, whose normal (``axis``) is common.
+    """Joint in which the second port stays in a plane through the first one; both share the normal of the plane
+    (``axis``).
 
     Attributes:
         along: direction of the first position, at right angles to ``axis``, world axes at the initial pose, fixed
@@ -202,14 +208,16 @@ class Planar(AxialJoint):
         set_fields(self, along=along)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Unit directions of both positions in the plane, each of shape (3,)."""
+        """Return the unit directions in the plane along which both positions count, shape (3,) each."""
         normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
         second = np.cross(normal, along)
         second /= np.linalg.norm(second)
         return np.cross(second, normal), second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 1 (point - point).direction row and 2 direction rows (8.8, 8.9)."""
+        """Return the three constraint functions of the joint: one for the point in the plane, two for the common
+        normal (8.8, 8.9).
+        """
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
@@ -221,7 +229,9 @@ class Planar(AxialJoint):
         return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *directions)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Positions of the second point along two directions of the plane, and angle about the normal."""
+        """Return the coordinates of the joint: two positions of the second point in the plane, and the angle about
+        the normal.
+        """
         one, two = self.across(dimension)
         return (
             position_along(self.first, self.second, one),
@@ -240,7 +250,7 @@ OFF_AXIS = 1e-6  # of the size of a body: distance of its centre of mass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Revolute(Joint):
-    """A joint with a common point and a common axis, which leaves one rotation; in the plane a pin.
+    """Joint with a common point and a common axis, which leaves one rotation free; in the plane a pin.
 
     Attributes:
         axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
@@ -267,7 +277,7 @@ class Revolute(Joint):
         super().__post_init__()
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn of a default axis along gravity, if a body has its centre of mass off this axis."""
+        """Warn if the axis is the default one, along gravity, and a body has its centre of mass off the axis."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
         point = self.first.initial_position()
@@ -284,8 +294,8 @@ class Revolute(Joint):
                     return
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a
-        line.
+        """Return the constraint functions of the joint (8.7, 8.8): three for the common point and two for the axis
+        in space, two in the plane, one on a line.
         """
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 1:
@@ -303,11 +313,13 @@ class Revolute(Joint):
 
     @cached_on_owner
     def unit_axis(self) -> Array:
-        """Axis of unit length, shape (3,)."""
+        """Return the axis of the joint with length 1 in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Angle about the axis; in the plane about z or, if the axis points downwards, -z."""
+        """Return the single coordinate of the joint, the angle about its axis; in the plane about z or, if the axis
+        points downwards, -z.
+        """
         self._need_orientation()
         axis = self.unit_axis()
         if dimension == 2:
@@ -320,8 +332,7 @@ class Revolute(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slider(AxialJoint):
-    """A joint in which the second point stays on a line through the first one along the axis; all rotations are
-    free.
+    """Joint in which the second port stays on a line through the first one along an axis; all rotations are free.
 
     Raises:
         ModelError: the first port has no orientation.
@@ -337,7 +348,9 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 2 (point - point).direction rows, 1 in the plane (8.9)."""
+        """Return the constraint functions by which the second point stays on the line: two in space, one in the
+        plane (8.9).
+        """
         self._need_orientation_of(self.first)
         return tuple(
             along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
@@ -345,7 +358,7 @@ class Slider(AxialJoint):
         )
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Distance of the second point along the line."""
+        """Return the single coordinate of the joint, the distance of the second point along the line."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -354,7 +367,7 @@ class Slider(AxialJoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spherical(Joint):
-    """A joint with a common point, which leaves all rotations free; in the plane like ``Revolute``.
+    """Joint with a common point, which leaves all rotations free; in the plane like ``Revolute``.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -9.81))
@@ -365,7 +378,9 @@ class Spherical(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 3 point rows, 2 in the plane, 1 on a line (8.7)."""
+        """Return the constraint functions of the common point: three in space, two in the plane, one on a line
+        (8.7).
+        """
         return coincident_points(self.first, self.second, dimension)
 
 
@@ -374,7 +389,7 @@ class Spherical(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Universal(Joint):
-    """A joint with a common point, in which the axes of both ports stay perpendicular.
+    """Joint with a common point in which an axis of each port stays perpendicular to that of the other.
 
     Attributes:
         axis: fixed in the first port's body, world axes at the initial pose, shape (3,).
@@ -403,7 +418,9 @@ class Universal(Joint):
         super().__post_init__()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 3 point rows and 1 direction row (8.7, 8.8)."""
+        """Return the four constraint functions of the joint: three for the common point, one for the right angle
+        between the axes (8.7, 8.8).
+        """
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -412,7 +429,9 @@ class Universal(Joint):
         return (*points, perpendicular(self.first, first, self.second, second, "angle between the axes"))
 
     def unit_axes(self) -> tuple[Array, Array]:
-        """Both axes, orthonormal, each of shape (3,)."""
+        """Return both axes of the joint as perpendicular unit vectors in world axes at the initial pose, shape (3,)
+        each.
+        """
         first = unit_vector("axis", self.axis)
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
@@ -423,7 +442,8 @@ class Universal(Joint):
         return first, second - (first @ second) * first
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Angle of the second axis about the first one, and that of the second port about the second.
+        """Return the coordinates of the joint: the angle of the second axis about the first one, and the angle of
+        the second port about the second axis.
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.
@@ -448,7 +468,7 @@ class Universal(Joint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fixed(Joint):
-    """A joint with a common point, in which the ports keep the relative orientation of the initial pose.
+    """Joint with a common point in which both ports keep the relative orientation of the initial pose.
 
     Raises:
         ModelError: a port without orientation.
@@ -462,8 +482,8 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the joint: 3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane, 1 on
-        a line.
+        """Return the constraint functions of the joint: three for the common point and three for the orientation in
+        space, 2 + 1 in the plane, one on a line (8.7, 8.8).
         """
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
@@ -489,7 +509,8 @@ def _length(name: str, value: float | ScalarFunction) -> float | ScalarFunction:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Joint, Portable):
-    """A massless link of constant length between two points, or of a length that is a function of time (a hoist).
+    """Massless rigid link between two points, of constant length or of a length that is a prescribed function of
+    time (a hoist).
 
     The work of a hoist is in ``motion.energy.work`` under the name of the joint. The link transmits tension and
     compression; a rope that transmits only tension is ``spring(stiffness, tension_only=True)``.
@@ -516,7 +537,7 @@ class Distance(Joint, Portable):
             self.initial_length()  # so that a wrong length is refused here
 
     def initial_length(self) -> float:
-        """Length of the link at t = 0 [m]."""
+        """Return the length of the link at t = 0 [m]."""
         if callable(self.length):
             name = f"length of {self}"
             return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
@@ -550,7 +571,7 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """Make a spring for ``model.apply`` in place of the link, which is then not connected.
+        """Make a spring for ``model.apply`` that takes the place of this link, which is then not connected.
 
         Args:
             stiffness: [N/m].
@@ -571,13 +592,15 @@ class Distance(Joint, Portable):
 
     @property
     def path(self) -> TimePath | None:
-        """Square of a length that is a function of time, divided by twice the initial length [m]; None: constant
-        length.
+        """Squared length divided by twice the initial length [m] as a function of time, for a link of prescribed
+        length; None for a constant length.
         """
         return self._path()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The single row of the joint, ``|point - point|^2`` (8.10)."""
+        """Return the single constraint function of the link: the squared distance of its points minus the squared
+        length, divided by twice the length (8.10).
+        """
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)

@@ -13,7 +13,7 @@ from phlexible.errors import ModelError, ParameterError
 
 
 class RelationPart(NamedTuple):
-    """A coordinate of a joint in a relation, with its factor."""
+    """Joint coordinate in a linear relation between coordinates, with its factor."""
 
     joint: KinematicPair
     coordinate: str
@@ -22,7 +22,8 @@ class RelationPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RelationRow(Row):
-    """Row of a relation, sum of factor theta minus a constant, which must be zero.
+    """Constraint function of a relation: sum of factor times joint coordinate, minus a constant; zero where the
+    relation holds.
 
     Attributes:
         parts: coordinates theta with their factors.
@@ -32,12 +33,12 @@ class RelationRow(Row):
 
     @property
     def is_angle(self) -> bool:
-        """Whether the relation has only angles."""
+        """Whether all coordinates in the relation are angles."""
         return all(coordinate.is_angle for coordinate, _ in self.parts)
 
 
 def not_zero(name: str, value: float) -> float:
-    """Finite number that is not zero, as given.
+    """Return a number unchanged after checking that it is finite and not zero.
 
     Raises:
         ParameterError: otherwise.
@@ -52,8 +53,8 @@ NotZero = Annotated[float, not_zero]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointRelation(ModelPart, ABC):
-    """A linear relation in which sum_i factor_i theta_i keeps its value at the initial pose. Lossless; compared by
-    identity.
+    """Base class of linear relations between joint coordinates: sum_i factor_i theta_i keeps its value at the
+    initial pose. Lossless; compared by identity.
     """
 
     name: Name = field(default=None, kw_only=True)
@@ -69,15 +70,15 @@ class JointRelation(ModelPart, ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[RelationPart, ...]:
-        """Coordinates of joints in the sum, with their factors."""
+        """Joint coordinates in the sum of the relation, with their factors."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Ports of all its joints."""
+        """Ports of all joints in the relation."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The single row of the relation (8.16).
+        """Return the single constraint function of the relation (8.16).
 
         Raises:
             ModelError: an angle of a port without orientation.
@@ -107,7 +108,7 @@ def _terms(name: str, value: object) -> tuple[tuple[KinematicPair, str, float], 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Relation(JointRelation):
-    """A relation in which sum_i factor_i theta_i stays constant: any linear relation between coordinates of joints.
+    """Linear relation between any joint coordinates: sum_i factor_i theta_i stays constant.
 
     Attributes:
         terms: (joint, name of its coordinate, factor) of each term; name None: the only coordinate. Factors of
@@ -122,13 +123,13 @@ class Relation(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Coordinates of the sum with their factors."""
+        """Joint coordinates in the sum of the relation, with their factors."""
         return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gear(JointRelation):
-    """A relation in which angle_a - ratio angle_b stays constant.
+    """Gear between two rotating joints, by which angle_a - ratio angle_b stays constant.
 
     Attributes:
         joint_a, joint_b: with an angle each, such as ``Revolute``.
@@ -156,13 +157,13 @@ class Gear(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Angles of both joints with their factors."""
+        """Angles of both joints with their factors in the relation."""
         return angle_of(self, "joint_a", 1.0), angle_of(self, "joint_b", -self.ratio)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rack(JointRelation):
-    """A relation in which position - radius angle stays constant: a pinion on a rack.
+    """Pinion on a rack, by which position - radius angle stays constant.
 
     Attributes:
         pinion: a joint with an angle, such as ``Revolute``.
@@ -191,14 +192,14 @@ class Rack(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position of the rack and angle of the pinion with their factors."""
+        """Position of the rack and angle of the pinion with their factors in the relation."""
         return position_of(self, "rack", 1.0), angle_of(self, "pinion", -self.radius)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Screw(JointRelation):
-    """A relation in which position - lead angle / 2 pi stays constant, in one joint that rotates and slides or in
-    two.
+    """Screw by which position - lead angle / 2 pi stays constant, in one joint that rotates and slides or in two
+    joints.
 
     Attributes:
         joint: a ``Cylindrical``, or the joint that rotates.
@@ -216,15 +217,15 @@ class Screw(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position and angle with their factors."""
+        """Position and angle of the screw with their factors in the relation."""
         turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
         return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Belt(JointRelation):
-    """A relation in which radius_a angle_a - radius_b angle_b (plus if crossed) stays constant: a belt without
-    slip.
+    """Belt without slip between two pulleys, by which radius_a angle_a - radius_b angle_b (plus if crossed) stays
+    constant.
 
     Attributes:
         joint_a, joint_b: of the pulleys, with an angle each.
@@ -244,18 +245,22 @@ class Belt(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Angles of both pulleys with their factors."""
+        """Angles of both pulleys with their factors in the relation."""
         second = self.radius_b if self.is_crossed else -self.radius_b
         return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", second)
 
 
 def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Angle of the joint in an argument of a relation, with a factor."""
+    """Return the angle of the joint that is the argument ``argument`` of a relation, with a factor, as a part of
+    the relation.
+    """
     return _part(relation, argument, "angle", factor)
 
 
 def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Position of the joint in an argument of a relation, with a factor."""
+    """Return the position of the joint that is the argument ``argument`` of a relation, with a factor, as a part of
+    the relation.
+    """
     return _part(relation, argument, "position", factor)
 
 

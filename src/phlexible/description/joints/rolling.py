@@ -30,7 +30,7 @@ from phlexible.errors import ModelError, ParameterError
 
 
 class RollingCondition(Enum):
-    """Conditions of rolling, one for each row."""
+    """Conditions of rolling without slip: the height of the centre, and no sliding along two directions."""
 
     HEIGHT = "height"
     FIRST = "first way"
@@ -39,7 +39,8 @@ class RollingCondition(Enum):
 
 @dataclass(frozen=True, eq=False)
 class TiltCoordinate(RoundedCoordinate):
-    """Length of the projection of a wheel's axis on the plane: the sine of its angle to the normal.
+    """Coordinate that is the length of the projection of a wheel's axis on the plane: the sine of its angle to the
+    normal.
 
     Attributes:
         axis: of the wheel.
@@ -48,13 +49,14 @@ class TiltCoordinate(RoundedCoordinate):
     axis: DirectionOf
 
     def functions(self) -> tuple[Row, ...]:
-        """Scalar products of the axis with the directions of the plane, one row each."""
+        """Return the scalar products of the axis with the directions of the plane, one function each."""
         return tuple(Row((product(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 
 @dataclass(frozen=True, eq=False)
 class RollingCoordinate(GapCoordinate):
-    """Coordinate whose rate is the sliding velocity of the contact point of a wheel along the plane (8.30).
+    """Coordinate whose rate is the sliding velocity of a wheel's contact point along a direction of the plane
+    (8.30).
 
     Attributes:
         first: port of the plane.
@@ -73,7 +75,9 @@ class RollingCoordinate(GapCoordinate):
     radius: float
 
     def functions(self) -> tuple[Row, ...]:
-        """Products (x_b - x_a).along, spokes.along and spokes.normal, one row each."""
+        """Return the functions of vectors from which the sliding velocity is computed: products of the centre's
+        position with the direction, and of spokes with direction and normal.
+        """
         difference = between(self.first, self.second)
         rows = [Row((BilinearTerm(1.0, difference, single(self.along)),), 0.0, self.name)]
         rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
@@ -81,21 +85,23 @@ class RollingCoordinate(GapCoordinate):
         return tuple(rows)
 
     def value(self, y: Array) -> float:
-        """Zero, since only the rate is defined."""
+        """Return zero for the value of the coordinate, as only its rate is defined."""
         return 0.0
 
     def _up(self, y: Array) -> Array:
         return np.asarray(y[1 + len(self.spokes) :])
 
     def gradient(self, y: Array) -> Array:
-        """Coefficients (1, - r spokes.normal / |spokes.normal|, 0) of the rates of the functions, shape
-        (functions,).
+        """Return the coefficients that turn the rates of the functions into the rate of the rolling coordinate,
+        shape (functions,).
         """
         up = self._up(y)
         return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
 
     def hessian(self, y: Array) -> Array:
-        """Derivative of ``gradient``, which is not symmetric, shape (functions, functions)."""
+        """Return the derivatives of ``gradient`` with respect to the functions, shape (functions, functions). The
+        matrix is not symmetric.
+        """
         up, k = self._up(y), len(self.spokes)
         size, result = float(np.linalg.norm(up)), np.zeros((len(y), len(y)))
         result[1 : 1 + k, 1 + k :] = -self.radius * (np.eye(k) / size - np.outer(up, up) / size**3)
@@ -104,7 +110,7 @@ class RollingCoordinate(GapCoordinate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RollingRow(JointRelation):
-    """A row of ``Rolling``: the height of the centre, or no sliding along one direction.
+    """One constraint of ``Rolling``: the height of the centre over the plane, or no sliding along one direction.
 
     Attributes:
         first, second: ports of the plane and of the centre.
@@ -122,16 +128,16 @@ class RollingRow(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Coordinates of joints in the row: none."""
+        """Joint coordinates in the relation, of which rolling has none."""
         return ()
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Ports of the plane and of the centre."""
+        """Ports of the plane and of the centre of the wheel."""
         return self.first, self.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The row as a function of the poses of both ports.
+        """Return the single constraint function of this condition in terms of the poses of both ports.
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.
@@ -175,7 +181,7 @@ class RollingRow(JointRelation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rolling:
-    """A ball or a thin wheel that rolls on a plane without slip and without lifting off. Lossless.
+    """Ball or thin wheel that rolls on a plane without slip and without lifting off. Lossless.
 
     Attributes:
         wheel: port at the centre.
@@ -209,7 +215,9 @@ class Rolling:
         set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
     def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Connect its rows to a model and return them; in the plane there is one direction of rolling."""
+        """Connect the conditions of rolling to a model by the function ``connect`` and return them; in the plane
+        there is one direction of rolling.
+        """
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

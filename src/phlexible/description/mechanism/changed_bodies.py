@@ -17,7 +17,7 @@ _CHANGE: ContextVar[Change | None] = ContextVar("_CHANGE", default=None)
 
 @contextmanager
 def changed_bodies(change: Change) -> Iterator[None]:
-    """Context in which ``Mechanism.add`` places the results of ``change`` instead of the user's bodies."""
+    """Context manager in which ``Mechanism.add`` places ``change(body)`` instead of the user's body."""
     token = _CHANGE.set(change)
     try:
         yield
@@ -26,19 +26,21 @@ def changed_bodies(change: Change) -> Iterator[None]:
 
 
 def changed_body(body: Any) -> Any:
-    """Body that a model places for a user's one: the same, outside of ``changed_bodies``."""
+    """Return the body that a model places for a user's body: the body itself, or its replacement inside of
+    ``changed_bodies``.
+    """
     change = _CHANGE.get()
     return body if change is None else change(body)
 
 
 def with_half_the_elements(body: Any) -> Any:
-    """Beam or rod with half as many elements; other bodies are returned as they are."""
+    """Return a beam or rod with half as many elements; other bodies are returned unchanged."""
     is_divisible = isinstance(body, Beam | Rod) and body.elements > 1
     return replace(body, elements=body.elements // 2) if is_divisible else body
 
 
 def in_another_frame(body: Any) -> Any:
-    """Beam with another floating frame; other bodies are returned as they are.
+    """Return a beam with another floating frame; other bodies, and beams with modes, are returned unchanged.
 
     Modes belong to a frame: beams with modes are not changed.
     """

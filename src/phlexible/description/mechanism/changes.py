@@ -29,7 +29,8 @@ from phlexible.errors import ModelError
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
-    """Name for a new body; None: "beam 1", "beam 2", ... after the ``equal_count`` bodies of its kind.
+    """Return the name for a new body: the given one if it is free, or "beam 1", "beam 2", ... after the
+    ``equal_count`` bodies of its kind.
 
     Raises:
         ParameterError: no text.
@@ -44,7 +45,7 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
 
 
 def described_value(value: object) -> str:
-    """Name of a user's value in messages."""
+    """Return the name by which a message refers to a user's value."""
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
@@ -59,7 +60,7 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
-    """Refuse a name that another joint or relation has.
+    """Refuse a joint or relation with a name that another one has.
 
     Raises:
         ModelError: the name is taken.
@@ -69,7 +70,8 @@ def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRel
 
 
 def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
-    """New joints, loads, ... with the names of those that they replace, by the old parts.
+    """Match new joints, loads and other parts to the parts of the same name that they replace. Return the new
+    parts, with the old names, by the old parts.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -94,7 +96,8 @@ def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any
 def removed(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
-    """All parts of a mechanism that are removed with some parts.
+    """Return all parts that must be removed from a mechanism together with the given parts, and refuse if remaining
+    parts refer to them.
 
     Args:
         mechanism: to which they belong.
@@ -124,7 +127,9 @@ def removed(
 
 
 def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
-    """Parts that are removed together with a part: those of a whole and their joints, or of one controller."""
+    """Yield the parts that are removed together with a part: the bodies and inner joints of a split beam or rod, or
+    all loads of one controller.
+    """
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):
@@ -144,7 +149,7 @@ def _bodies_of(joint: Joint) -> set[PlacedBody]:
 
 
 def _all_references(part: object) -> Iterator[object]:
-    """Bodies and parts that a part refers to, directly or through other parts."""
+    """Yield the bodies and parts that a part refers to, directly or through other parts."""
     for reference in references(part):
         one = reference.placed if isinstance(reference, Attachment) else reference
         yield one

@@ -16,7 +16,9 @@ PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
 
 
 def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
-    """Clause about a part that only one of two mechanisms has, or that differs; None: the parts agree."""
+    """Return a clause for a message about the first part in which two mechanisms differ; None if their
+    parts agree.
+    """
     for kind, parts in PARTS.items():
         before, after = _by_name(parts(usual)), _by_name(parts(other))
         for name in [*after.keys() - before.keys(), *before.keys() - after.keys()]:

@@ -17,16 +17,16 @@ Constraint = Joint | Drive | JointRelation
 
 
 class Condition(ABC):
-    """A condition that triggers an event, such as ``When``."""
+    """Base class of conditions that trigger an event, such as ``When``."""
 
     @abstractmethod
     def __str__(self) -> str:
-        """Text of the condition for messages."""
+        """Return the condition as text for messages."""
 
 
 @dataclass(frozen=True)
 class UnstoredCondition(Condition):
-    """Placeholder in a loaded model for a condition, of which files store only the text."""
+    """Placeholder in a loaded model for a condition, of which files store the text only."""
 
     text: str
 
@@ -36,7 +36,7 @@ class UnstoredCondition(Condition):
 
 @dataclass(frozen=True, eq=False)
 class Event(ModelPart):
-    """An event that happens once in a run; made by ``model.at``.
+    """Event that occurs once in a run and locks or releases joints; made by ``model.at``.
 
     Attributes:
         when: time [s], or a condition.
@@ -57,7 +57,7 @@ class Event(ModelPart):
 
 @dataclass(frozen=True, eq=False)
 class Switch:
-    """A constraint that events lock or release.
+    """Constraint that events lock or release during a run.
 
     Attributes:
         constraint: a joint, drive or relation.
@@ -75,7 +75,7 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Event for the arguments of ``model.at``.
+    """Make an event from the arguments of ``model.at``, after checking them.
 
     Args:
         when: [s], or a condition.
@@ -113,7 +113,7 @@ def event(
 
 
 def check_not_released(event: Event, released: Sequence[Constraint], when: str) -> None:
-    """Refuse a lock of joints that are released before.
+    """Refuse an event that locks a joint which an earlier event has released.
 
     Raises:
         ModelError: names the joint.
@@ -128,7 +128,9 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
 
 
 def _lock_of(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
-    """Relation that keeps one coordinate constant; locks of a joint that was locked before are numbered."""
+    """Return the relation that keeps one coordinate of a joint constant. The name is numbered if the joint was
+    locked before.
+    """
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))
 
 
@@ -147,7 +149,7 @@ def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint,
 
 
 def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[JointRelation]:
-    """Relations that events lock and that the model does not have from the start, each once."""
+    """Yield the relations that events lock and that are not among the constraints ``known``, each once."""
     seen: list[Constraint] = list(known)
     for event in events:
         for constraint in event.locked:
@@ -157,7 +159,9 @@ def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[J
 
 
 def switches_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[Switch]:
-    """Constraints that events lock or release, each once; ``known`` are active at the start."""
+    """Yield the constraints that events lock or release, each once. Those among ``known`` are active at the
+    start.
+    """
     seen: list[Constraint] = []
     for event in events:
         for constraint in (*event.locked, *event.released):

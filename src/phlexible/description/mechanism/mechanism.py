@@ -77,7 +77,7 @@ Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
 class Mechanism(MechanismParts):
-    """A mechanism of bodies, joints between them and loads on them. World axes, SI units.
+    """Mechanism of bodies, joints between them and loads on them, as the user builds it. World axes, SI units.
 
     Args:
         gravity: acceleration of gravity, shape (3,) [m/s^2].
@@ -91,12 +91,16 @@ class Mechanism(MechanismParts):
     """
 
     def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
-        """The mechanism with stored events, whose locks are among its relations."""
+        """Set the events and switches of a mechanism that was loaded from a file, and return the mechanism itself.
+        The locks of the events are among its relations.
+        """
         self._events, self._switches = list(events), switches
         return self
 
     def with_locks(self) -> Self:
-        """The mechanism of a run, with relations that events will lock; itself without events."""
+        """Return a copy for a run, with the relations that events will lock; the mechanism itself if it has no
+        events.
+        """
         if not self._events or self._switches:
             return self
         copy = copies.copy(self)
@@ -105,7 +109,7 @@ class Mechanism(MechanismParts):
         return copy
 
     def sketch(self) -> Self:
-        """A shallow copy with the same bodies and parts; loads that are applied to it do not affect this
+        """Return a shallow copy with the same bodies and parts. Loads that are applied to it do not affect this
         mechanism.
         """
         copy = copies.copy(self)
@@ -227,7 +231,8 @@ class Mechanism(MechanismParts):
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Declare bodies in the model, named from start to end, as the parts of one beam; adds no joints.
+        """Declare bodies of the model, named from start to end, as the parts of one beam, and return its handle. No
+        joints are added.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -240,7 +245,8 @@ class Mechanism(MechanismParts):
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
-        """Join sections in the model, named from start to end, by the elements of a rod.
+        """Connect sections in the model, named from start to end, by the elastic elements of a rod, and return its
+        handle.
 
         Args:
             name: of the rod.
@@ -266,7 +272,7 @@ class Mechanism(MechanismParts):
         return [self._bodies[part] for part in parts]
 
     def connect(self, joint: JointType) -> JointType:
-        """Add a joint, or a relation between joints such as ``Gear``, and return it.
+        """Add a joint, or a relation between joints such as ``Gear``, to the model and return it.
 
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
@@ -305,7 +311,7 @@ class Mechanism(MechanismParts):
         return joint
 
     def apply(self, part: Applied) -> Applied:
-        """Add a load, a force element or a drive and return it.
+        """Add a load, a force element or a drive to the model and return it.
 
         If its name is taken, it is renamed ("force on beam.end 2").
 
@@ -352,7 +358,8 @@ class Mechanism(MechanismParts):
         lock: Joint | JointRelation | None = None,
         release: Constraint | Event | None = None,
     ) -> Event:
-        """Lock a joint or release it, once, at a time or when a condition is met; see docs/forces_and_drives.md.
+        """Schedule an event that locks a joint or releases it once, at a time or when a condition is met; see
+        docs/forces_and_drives.md.
 
         Velocities jump by the impulse of a lock; the energy that is lost counts as dissipated.
 
@@ -384,7 +391,7 @@ class Mechanism(MechanismParts):
         return made
 
     def expect(self, event: Event) -> None:
-        """Add an event of another mechanism, whose parts are those of this one."""
+        """Add an event of another mechanism, whose parts must be those of this one."""
         for lock in event.locked:
             receive(lock, *ports_of(lock))
         self._events.append(event)
@@ -424,7 +431,8 @@ class Mechanism(MechanismParts):
         parts: Mapping[str, Named] | None = None,
         **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
-        """A copy with other parameters; joints and loads are moved to the same positions on the new bodies.
+        """Return a copy of the model with other gravity, bodies or parts. Joints and loads are moved to the same
+        positions on the new bodies.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.
@@ -448,11 +456,14 @@ class Mechanism(MechanismParts):
         return copy
 
     def copy(self) -> Self:
-        """A copy whose bodies, joints and loads have the same names; neither mechanism changes with the other."""
+        """Return a copy of the model whose bodies, joints and loads have the same names. Later changes of one do
+        not affect the other.
+        """
         return self.replace()
 
     def remove(self, *parts: Removable | str) -> Self:
-        """Remove bodies, joints, relations, loads, force elements, drives and events from the model.
+        """Remove bodies, joints, relations, loads, force elements, drives and events from the model, in place, and
+        return it.
 
         Handles of other parts stay valid. ``model.copy().remove("motor")`` does not change this model.
 
@@ -492,7 +503,8 @@ def copy_parts(
     rods: Mapping[str, Rod] | None = None,
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Connect and apply all parts of a mechanism to a copy, whose bodies have the same names.
+    """Connect and apply all joints, loads and other parts of a mechanism to a copy, whose bodies have the same
+    names.
 
     Args:
         source: is not changed.
@@ -527,7 +539,8 @@ def copy_parts(
 
 
 def new_bodies(source: Mechanism, copy: Mechanism, described_value: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Place the bodies of a mechanism in a copy, at the same poses; some with new descriptions.
+    """Place the bodies of a mechanism in a copy at the same poses, with new descriptions for the names in
+    ``described_value``.
 
     Raises:
         ModelError: an unknown name, or another kind of body.
@@ -556,7 +569,8 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warn of joints, elements, drives and loads that were neither connected nor applied.
+    """Warn of joints, elements, drives and loads that were made on bodies of the model but neither connected nor
+    applied.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """

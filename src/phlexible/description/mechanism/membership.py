@@ -40,8 +40,8 @@ Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
 def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
-    """Attachments and frames that a part acts on, directly or by its joints, and those that its controller
-    measures.
+    """Yield the attachments and frames that a part acts on, directly or through its joints, and those that its
+    controller measures.
     """
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
@@ -53,19 +53,19 @@ def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
-    """Joints in which an element or drive acts, or that a controller measures."""
+    """Yield the joints in which an element or drive acts, or which its controller measures."""
     return (reference for reference in references(part) if isinstance(reference, Joint))
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
-    """Starts of bodies whose position and orientation a joint constrains."""
+    """Yield the starts of bodies that a ``Fixed`` joint clamps, which decide the floating frame of a beam."""
     for port in (joint.first, joint.second):
         if isinstance(joint, Fixed) and isinstance(port, Attachment) and port.location in (Start(), Along(0.0)):
             yield port
 
 
 def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
-    """Refuse a part that is attached to a body or acts in a joint of another model; joints are found by their
+    """Refuse a part that is attached to a body, or acts in a joint, of another model. Joints are given by their
     ``id``.
 
     Raises:
@@ -118,7 +118,9 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """Origin of a body; of bodies without one a node, of those that only act at interfaces an interface."""
+    """Return some attachment of a body at which parts may act: its origin, or a node or interface if it has no such
+    origin.
+    """
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.body, SoftBody):
@@ -129,12 +131,13 @@ def _any_port(placed: PlacedBody) -> Attachment:
 
 
 def _is_between(port: Attachment) -> bool:
-    """Whether a port lies between two nodes of a body in absolute coordinates."""
+    """Return whether an attachment lies between two nodes of a body in absolute coordinates."""
     return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Refuse ports and load values that leave the plane of a planar model, or the line of one on a line.
+    """Refuse a part with ports or load values outside the plane of a planar model, or off the line of a model on a
+    line.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -171,7 +174,7 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Handle of a body that is placed in a model; arguments as of ``Mechanism.add``.
+    """Check the arguments of ``Mechanism.add`` for one body, compute its data and return its handle.
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
@@ -223,7 +226,7 @@ def place(
 
 
 def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
-    """Data of a body with a frame, checked for kinetic energy.
+    """Compute the data of a body with a floating frame, and check that all its motions carry kinetic energy.
 
     Raises:
         SingularMassError: a motion of the body carries no kinetic energy.
@@ -242,7 +245,8 @@ COMPRESSED = 1e-20
 
 
 def check_strains(placed: PlacedBody) -> None:
-    """Refuse a shape with C <= 0, for which no law is defined, or with C that is only round-off of positions.
+    """Refuse an initial shape in which an element of a string has no length, or an element of a soft body is
+    inverted or flat.
 
     Raises:
         ParameterError: names the element.
@@ -266,7 +270,7 @@ def check_strains(placed: PlacedBody) -> None:
 
 
 def single_velocity(name: str, velocity: Field) -> Array:
-    """Velocity of a body with a frame, which is not a function, shape (3,) [m/s].
+    """Return the user's velocity of a body with a frame, shape (3,) [m/s], and refuse a function of position.
 
     Raises:
         ModelError: a function.
@@ -285,7 +289,7 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
 
 
 def _warn_of_degrees(rotation: RotationLike | None) -> None:
-    """Warn of an angle of more than a full rotation, which is probably in degrees."""
+    """Warn of a rotation angle of more than a full turn, which is probably in degrees."""
     if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > FULL_ROTATION:
         warn_user(
             f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",

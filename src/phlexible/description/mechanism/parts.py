@@ -30,12 +30,12 @@ PartType = TypeVar("PartType")
 
 
 def is_named_part(value: object) -> bool:
-    """Whether a value is a part other than a body."""
+    """Return whether a value is a joint, relation, load, force element or drive."""
     return isinstance(value, NAMED)
 
 
 def one_of(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
-    """Part with a name.
+    """Return the part with the given name; raise an error that lists the names if there is none or several.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.
@@ -53,7 +53,9 @@ def one_of(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
 
 
 class MechanismParts:
-    """Bodies, joints between them and loads on them, for reading; arguments as of ``Mechanism``."""
+    """Read access to the parts of a mechanism: bodies, joints between them and loads on them. Arguments are those
+    of ``Mechanism``.
+    """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         self._dimension = dimension = line_plane_or_space(dimension)
@@ -75,7 +77,7 @@ class MechanismParts:
         self._compounds: list[tuple[object, tuple[Named, ...]]] = []  # parts that consist of others, with these
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore from a pickle, with joints by their new identities."""
+        """Restore a mechanism from a pickle and index its joints and bodies by their new identities."""
         self.__dict__.update(state)
         self._joints = {id(joint): joint for joint in self._joints.values()}
         self._latest = {id(placed.body): placed for placed in self._latest.values()}
@@ -87,12 +89,12 @@ class MechanismParts:
 
     @property
     def gravity(self) -> Array:
-        """Acceleration of gravity, shape (3,) [m/s^2]."""
+        """Acceleration of gravity in world axes, shape (3,) [m/s^2]."""
         return self._gravity
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies, those with a frame before those in absolute coordinates, each in the order of
+        """Placed bodies of the model: those with a frame, then those in absolute coordinates, each in the order of
         addition.
         """
         if self._ordered is None:
@@ -106,61 +108,63 @@ class MechanismParts:
 
     @property
     def rods(self) -> tuple[RodInModel, ...]:
-        """Handles and elements of the rods; their sections are among the bodies."""
+        """Handles and elastic elements of the rods of the model; their sections are among the bodies."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, RodInModel))
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Handles of beams in parts and of rods by their names."""
+        """Handles of beams in parts and of rods, by name."""
         return {name: handle_of(whole) for name, whole in self._wholes.items()}
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """The joints, in the order they were connected."""
+        """Joints of the model in the order in which they were connected."""
         return tuple(self._joints.values())
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """The loads, in the order they were applied."""
+        """Loads of the model in the order in which they were applied."""
         return tuple(self._loads)
 
     @property
     def elements(self) -> tuple[ForceElement, ...]:
-        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
+        """Force elements of the model (springs, dampers, motors and others) in the order in which they were
+        applied, then the elements of rods.
+        """
         return (*self._elements, *(element for rod in self.rods for element in rod.elements))
 
     @property
     def applied_elements(self) -> tuple[ForceElement, ...]:
-        """Force elements that were applied, without those of rods."""
+        """Force elements that were applied to the model, without those of rods."""
         return tuple(self._elements)
 
     @property
     def drives(self) -> tuple[Drive, ...]:
-        """The drives, in the order they were applied."""
+        """Drives of the model in the order in which they were applied."""
         return tuple(self._drives)
 
     @property
     def relations(self) -> tuple[JointRelation, ...]:
-        """Gears and other relations, in the order they were connected."""
+        """Gears and other relations between joint coordinates, in the order in which they were connected."""
         return tuple(self._relations)
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """All constraints of the model, the joints, then the drives, then the relations."""
+        """All constraints of the model: the joints, then the drives, then the relations."""
         return (*self._joints.values(), *self._drives, *self._relations)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Events of a run, in the order of ``at``."""
+        """Events of a run of the model, in the order in which ``at`` added them."""
         return tuple(self._events)
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """Constraints that events lock or release, of a mechanism ``with_locks``."""
+        """Constraints that events lock or release; filled in the copy that ``with_locks`` returns."""
         return self._switches
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Body with a name, or handle of a rod or of a beam that was added in parts.
+        """Return the body with this name, or the handle of a rod or of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
@@ -177,7 +181,7 @@ class MechanismParts:
         raise TypeError("a model is not a sequence; its bodies are model.bodies")
 
     def joint(self, name: str) -> Joint:
-        """Joint with a name, ``Revolute(..., name="elbow")``.
+        """Return the joint with this name, as given in ``Revolute(..., name="elbow")``.
 
         Raises:
             ModelError: there is none; lists the names.
@@ -185,8 +189,8 @@ class MechanismParts:
         return one_of("joint", name, self.joints)
 
     def part(self, name: str) -> Named:
-        """Joint, relation, load, force element or drive with a name, set by the user or automatic ("force on
-        beam.end").
+        """Return the joint, relation, load, force element or drive with this name, which the user set or which is
+        automatic ("force on beam.end").
 
         Raises:
             ModelError: there is none, or there are several; lists the names.
@@ -197,18 +201,20 @@ class MechanismParts:
         return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
 
     def _ipython_key_completions_(self) -> list[str]:
-        """Names that notebooks suggest after ``model["``."""
+        """Return the names that notebooks suggest after ``model["``."""
         return [*self._wholes, *self._bodies]
 
 
 def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
-    """All joints, relations, loads, force elements and drives."""
+    """Return all joints, relations, loads, force elements and drives of a mechanism."""
     kinds = (mechanism.joints, mechanism.relations, mechanism.loads, mechanism.applied_elements, mechanism.drives)
     return tuple(part for parts in kinds for part in parts)
 
 
 def counted(mechanism: MechanismParts) -> str:
-    """Numbers of parts as a text, "3 bodies, 4 joints, 1 load"; a rod is one body."""
+    """Return the numbers of parts of a mechanism as text, "3 bodies, 4 joints, 1 load"; a rod counts as one
+    body.
+    """
     nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
         (len(mechanism.bodies) - nodes, "body", "bodies"),

@@ -22,7 +22,7 @@ from phlexible.errors import ModelError
 
 
 class SectionToAdd(NamedTuple):
-    """Arguments of ``Mechanism.add`` for one section."""
+    """Arguments of ``Mechanism.add`` for one section of a rod."""
 
     body: RodNode
     name: str
@@ -33,19 +33,19 @@ class SectionToAdd(NamedTuple):
 
 
 class RodInModel(NamedTuple):
-    """A rod in a model: its handle and its elastic elements."""
+    """Rod in a model: its handle and its elastic elements."""
 
     handle: PlacedRod
     elements: tuple[RodElement, ...]
 
     @property
     def stress_free(self) -> Array:
-        """Strains Gamma and K without stress, shape (elements, g, 6)."""
+        """Strains of the rod (stretch and shear, then curvature) without stress, shape (elements, points, 6)."""
         return np.array([element.natural for element in self.elements])
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
-    """Handle of a beam in parts or of a rod."""
+    """Return the handle of a beam in parts or of a rod."""
     return whole.handle if isinstance(whole, RodInModel) else whole
 
 
@@ -60,7 +60,8 @@ def rod_sections(
     angular_velocity: ArrayLike | None,
     shape: Field | None,
 ) -> list[SectionToAdd]:
-    """Sections of a rod, from start to end; arguments as of ``Mechanism.add``.
+    """Return the sections of a rod from start to end, as arguments of ``Mechanism.add``, from the arguments of the
+    rod's own ``add``.
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -80,7 +81,7 @@ def rod_sections(
 
 
 def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """Rod made of placed sections, with its elements.
+    """Make a rod out of sections that are placed in a model, with the elastic elements between them.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -95,7 +96,7 @@ def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array 
 
 
 def node_names(name: str, count: int) -> list[str]:
-    """Names of the sections of a rod."""
+    """Return the names of the ``count`` sections of a rod, "name node 1", "name node 2", ..."""
     return [f"{name} node {number}" for number in range(1, count + 1)]
 
 
@@ -107,7 +108,9 @@ def _speeds(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Velocity and angular velocity of each section, None where joints determine them."""
+    """Return the initial velocity [m/s] and angular velocity [rad/s] of each section of a rod, None where joints
+    determine them.
+    """
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
@@ -138,7 +141,8 @@ def part_places(
     dimension: int,
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
-    """Name, position and rotation of each part of a beam; arguments as of ``Mechanism.add``.
+    """Return name, position and rotation of each part of a split beam, from the arguments of the beam's own
+    ``add``.
 
     Raises:
         ModelError: a part's name is taken.
@@ -153,7 +157,7 @@ def part_places(
 
 
 def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """Handle of bodies that are the parts of one beam, from start to end.
+    """Return the handle of a beam whose parts, from start to end, are the given bodies.
 
     Raises:
         ModelError: they are not beams of one length.
@@ -167,12 +171,13 @@ def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
 
 
 def part_names(name: str, count: int) -> list[str]:
-    """Names of the parts of a beam."""
+    """Return the names of the ``count`` parts of a split beam, "name part 1", "name part 2", ..."""
     return [f"{name} part {number}" for number in range(1, count + 1)]
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Descriptions by the names of bodies, where a split beam or a rod is replaced by its parts.
+    """Return the new descriptions by the names of bodies, with those of split beams and rods divided into their
+    parts.
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.
