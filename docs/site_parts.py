@@ -26,7 +26,7 @@ INTERNAL = {
     "read rows share target_at times touchers",
     "measure": "continued of of_kind read rows share",
     "shapes": "centred placed",
-    "description.mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
+    "description.mechanism": "applied_elements expect group group_rod switches with_locks set_events",
     "description": "drawn elastic expect receive settle waiting",
 }
 """What the parts of the library ask of each other, by folder; pages of the reference show what users call."""

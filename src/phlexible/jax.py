@@ -74,7 +74,7 @@ def simulate(
 
     def pull(values: Any, weights: Any) -> tuple[Any, ...]:
         felt = {name: np.asarray(each, dtype=np.float64) for name, each in zip(names, weights, strict=True)}
-        return tuple(np.asarray(slope) for slope in runs.pull(given(values), felt).values())
+        return tuple(np.asarray(slope) for slope in runs.vjp(given(values), felt).values())
 
     def shapes(arrays: Any) -> Any:
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]

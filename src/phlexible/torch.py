@@ -83,7 +83,7 @@ def _functions() -> tuple[Any, Any]:
         def forward(context: Any, runs: Any, given: Any, names: list[str], *both: Any) -> Any:
             weights, tensors = both[: len(names)], both[len(names) :]
             felt = {n: w.detach().cpu().numpy().astype(np.float64) for n, w in zip(names, weights, strict=True)}
-            slopes = runs.pull(given(tensors), felt)
+            slopes = runs.vjp(given(tensors), felt)
             return tuple(
                 torch.as_tensor(np.asarray(slope), dtype=tensor.dtype, device=tensor.device)
                 for slope, tensor in zip(slopes.values(), tensors, strict=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import phlexible as ph
-from phlexible.state.system import KeptSystem
+from phlexible.state.system import SystemCache
 
 
 def crank(start):
@@ -16,7 +16,7 @@ def crank(start):
 
 def test_numbers_are_made_once_and_anew_after_each_change():
     model, rod = crank([1.0])
-    kept = KeptSystem()
+    kept = SystemCache()
     systems = [kept.of(model)]
     assert kept.of(model) is systems[0]
     model.apply(ph.Force(rod.origin, (1.0, 0.0, 0.0)))
@@ -32,7 +32,7 @@ def test_a_frame_that_starts_elsewhere_makes_new_numbers():
     start = [1.0]
     model, rod = crank(start)
     model.connect(ph.Distance(model.joints[0].first, rod.point((0.5, 0, 0))))  # as long as it is at t = 0
-    kept = KeptSystem()
+    kept = SystemCache()
     first = kept.of(model).owners[-1].row.constant
     start[0] = 0.75
     assert kept.of(model).owners[-1].row.constant != first

@@ -19,12 +19,12 @@ from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
     Part,
-    are_of,
+    lie_within,
     moved_by,
     numbers_of,
     random_shares,
+    separate_masks,
     sizes_of,
-    told_apart,
     without_common,
 )
 from phlexible.derivatives.parameters import (
@@ -66,7 +66,7 @@ FEW = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(Generic[Measured]):
+class Sides(Generic[Measured]):
     """Two models made from perturbed parameters, one with a parameter increased and one with it decreased, for
     central differences with respect to that parameter.
 
@@ -110,14 +110,14 @@ class Beside(Generic[Measured]):
         return start_difference(sides[0], sides[1], self.own.assembly.system.layout, 2 * self.direction.size)
 
 
-def models_beside(
+def perturbed_models(
     run: TakenRun,
     own: Built[Measured],
     recipe: Recipe[Measured],
     chosen: Parameters,
     directions: Sequence[Direction],
-    reads_alike: Callable[[Built[Measured]], bool],
-) -> list[Beside[Measured]]:
+    reads_same: Callable[[Built[Measured]], bool],
+) -> list[Sides[Measured]]:
     """Build the perturbed models for all parameters of a run: for each of the given directions one with the
     parameter increased and one with it decreased. Parameters that change different table entries share models.
 
@@ -127,7 +127,7 @@ def models_beside(
         recipe: makes a model from parameters.
         chosen: parameters at which derivatives are taken.
         directions: of single parameters.
-        reads_alike: whether the sensors of another model give the same readings at the states of the run.
+        reads_same: whether the sensors of another model give the same readings at the states of the run.
 
     Raises:
         ModelError, ParameterError: models that cannot be differentiated, or whose unknowns change with a parameter.
@@ -156,8 +156,8 @@ def models_beside(
                 numbers_of(run, own, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
             ]
             numbers = [each for each in changes if each is not None]
-            masks = told_apart(numbers, shares, sizes) if len(numbers) == len(shares) else None
-            if masks is None or not reads_alike(more):
+            masks = separate_masks(numbers, shares, sizes) if len(numbers) == len(shares) else None
+            if masks is None or not reads_same(more):
                 continue
             for k, own_masks in zip(members, masks, strict=True):
                 mores[k], ups[k], shared[k] = more, numbers[0].within(own_masks), own_masks
@@ -170,7 +170,7 @@ def models_beside(
         # a product with a parameter that is zero now is moved by one of the two alone
         if is_shared and up is not None and chosen.values[direction.number] != 0:
             shared[k] = moved_by(up, sizes)
-            if reads_alike(mores[k]):
+            if reads_same(mores[k]):
                 alike.add(k)
     lesses: dict[int, Built[Measured]] = {}
     downs: dict[int, ModelNumbers | None] = {}
@@ -179,7 +179,7 @@ def models_beside(
             continue
         less = made([directions[k] for k in group], -1)
         other = numbers_of(run, own, less)
-        if other is not None and are_of(other, [shared[k] for k in group], sizes):
+        if other is not None and lie_within(other, [shared[k] for k in group], sizes):
             downs |= {k: other.within(shared[k]) for k in group}
             lesses |= {k: less for k in group if k not in alike}
     for k, direction in enumerate(directions):
@@ -187,7 +187,7 @@ def models_beside(
             lesses[k] = made([direction], -1)
             downs[k] = numbers_of(run, own, lesses[k])
     return [
-        Beside(direction, chosen.label(direction), own, mores[k], lesses.get(k), ups[k], downs[k])
+        Sides(direction, chosen.label(direction), own, mores[k], lesses.get(k), ups[k], downs[k])
         for k, direction in enumerate(directions)
     ]
 
@@ -195,7 +195,7 @@ def models_beside(
 # What equations of steps and all else that a run did become.
 
 
-def each_change(run: TakenRun, models: Sequence[Beside[Any]], take: Callable[[int, RunParts], None]) -> None:
+def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
     """Compute the derivatives of all parts of a run with respect to each parameter, at constant states, and pass
     them to ``take(index, parts)``. Parts are residuals of steps, velocity jumps and controller values.
 
@@ -222,7 +222,7 @@ def each_change(run: TakenRun, models: Sequence[Beside[Any]], take: Callable[[in
 
 def _take_groups(
     run: TakenRun,
-    models: Sequence[Beside[Any]],
+    models: Sequence[Sides[Any]],
     groups: Sequence[list[int]],
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
@@ -231,7 +231,7 @@ def _take_groups(
     the function ``take``. Return False if two parameters of one group turn out to change the same equation.
 
     Args:
-        run, models, take: as of ``each_change``.
+        run, models, take: as of ``differentiate``.
         groups: indices of models whose equations are evaluated together.
         touched: equations that depend on each parameter, shape (unknowns,), where groups have several.
     """
@@ -240,7 +240,7 @@ def _take_groups(
     rest = [np.zeros((stretch.count, own.counts["unknowns"])) for stretch in run.stretches]
     sizes = [np.zeros_like(each) for each in rest]
     for group in groups:
-        sides = [_missed(run, own, side) for side in _sums(models, group, np.ones(len(models)))]
+        sides = [_residuals(run, own, side) for side in _sums(models, group, np.ones(len(models)))]
         for k in group:
             both = [[each * touched[k] for each in side] for side in sides] if len(group) > 1 else sides
             take(k, _parts(run, models[k], *both))
@@ -251,7 +251,7 @@ def _take_groups(
     if not together:
         return True
     everyone = [k for group in together for k in group]
-    sides = [_missed(run, own, side) for side in _sums(models, everyone, shares)]
+    sides = [_residuals(run, own, side) for side in _sums(models, everyone, shares)]
     for stretch, missed, size, first, second in zip(run.stretches, rest, sizes, *sides, strict=True):
         missed += first - second
         excess = np.abs(missed).max(axis=0, initial=0.0) - APART * size.max(axis=0, initial=0.0)
@@ -262,7 +262,7 @@ def _take_groups(
     return True
 
 
-def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
+def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
     """Return the derivatives of all parts of the run with respect to one parameter. Given are the residuals of its
     steps with the parameter increased (``upper``) and decreased (``lower``), shape (steps, unknowns) for each
     stretch.
@@ -283,7 +283,7 @@ def _parts(run: TakenRun, model: Beside[Any], upper: Sequence[Array], lower: Seq
 
 
 def _check_limits(
-    own: Memory, model: Beside[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
+    own: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
     """Refuse, with a ModelError, step equations that have a kink in a parameter, except at a friction spring that
     is at its friction limit.
@@ -293,18 +293,18 @@ def _check_limits(
     """
     places, rest = strain_places(stretch.assembly), stretch.residuals_of(own, stretch.functions)
     sides = cast("tuple[ModelNumbers, ModelNumbers]", (model.up, model.down))
-    nearer = sum(_missed_in(stretch, own, side.times(NEARER), number) - rest for side in sides) / NEARER
+    nearer = sum(_residuals_in(stretch, own, side.times(NEARER), number) - rest for side in sides) / NEARER
     check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
     for share in (1 - ASIDE, 1 + ASIDE):
         states = stretch.states.copy()
         states[:, places] *= share
         beside = replace(stretch, states=states)
         own_rest = beside.residuals_of(own, stretch.functions)
-        upper, lower = (_missed_in(beside, own, side, number) - own_rest for side in sides)
+        upper, lower = (_residuals_in(beside, own, side, number) - own_rest for side in sides)
         check_smooth(upper, lower, model.label, lambda: rest)
 
 
-def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
+def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
     """Return two weighted sums over the models of a group: of the changes of model numbers with parameters
     increased, and with parameters decreased. The weights are ``shares``, one for each model.
     """
@@ -320,14 +320,14 @@ def _sums(models: Sequence[Beside[Any]], group: Sequence[int], shares: Array) ->
     return both[0], both[1]
 
 
-def _missed(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
+def _residuals(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
     """Return the residuals of the recorded steps when the numbers of the model ``own`` are changed by ``side``: a
     list with one array, shape (steps, unknowns), for each stretch of the run.
     """
-    return [_missed_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
+    return [_residuals_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
 
 
-def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
+def _residuals_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
     """Return the residuals of the recorded steps of one stretch when the numbers of the model ``own`` are changed
     by ``side``, shape (steps, unknowns). The index of the stretch is ``number``.
     """
@@ -336,7 +336,7 @@ def _missed_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int
     return stretch.residuals_of(_with(own, side), functions)
 
 
-def _touched(run: TakenRun, model: Beside[Any]) -> NDArray[np.bool_]:
+def _touched(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return a mask of the equations of a step that depend on a parameter, shape (unknowns,). They are found by
     comparing residuals of the two perturbed models in sampled steps of the run.
     """

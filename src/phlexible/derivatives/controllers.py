@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
-from phlexible.derivatives.readings import Jacobian, Sight, state_jacobian
+from phlexible.derivatives.readings import Jacobian, Reader, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun
 from phlexible.description.interactions.feedback import Feedback, moves
 from phlexible.description.interactions.sensor import Sensor
@@ -121,16 +121,16 @@ class Measured:
 
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
-) -> tuple[Sight, Mapping[str, Array], Measured, Array]:
+) -> tuple[Reader, Mapping[str, Array], Measured, Array]:
     """Evaluate the measurements of a controller at all instants of a run at which controllers were evaluated.
 
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).
     """
-    sight = Sight(assembly, np.array([each.time for each in run.asked]), is_projected=False)
+    reader = Reader(assembly, np.array([each.time for each in run.asked]), is_projected=False)
     rows = assembly.memory.rows(np.array([each.state for each in run.asked]))
     measured = Measured(value.feedback.measured, assembly.system.dimension)
-    return sight, rows, measured, sight.read_all([measured], rows)[0]
+    return reader, rows, measured, reader.read_all([measured], rows)[0]
 
 
 class ControllerTape:
@@ -147,8 +147,8 @@ class ControllerTape:
     def __init__(self, value: ControlledValue, run: TakenRun) -> None:
         feedback = value.feedback
         self.value, self._feedback, self._law = value, feedback, feedback.law
-        sight, rows, measured, self._readings = controller_readings(value, run.assembly, run)
-        self._times, self._jacobian = sight.times, state_jacobian(sight, rows, measured)
+        reader, rows, measured, self._readings = controller_readings(value, run.assembly, run)
+        self._times, self._jacobian = reader.times, state_jacobian(reader, rows, measured)
         self._sign = 1.0 if feedback.target is None else -1.0
         self._sizes = np.abs(self._readings).max(axis=0, initial=0.0)
         self._sizes[self._sizes == 0.0] = 1.0
@@ -190,32 +190,32 @@ class ControllerTape:
 
     def begin_backwards(self, costs: int) -> None:
         """Reset the adjoints of all samples before a backward pass for the given number of costs."""
-        self._felt = np.zeros((len(self._samples), costs, self.value.size))
-        self._felt_state: Array | None = None
+        self._adjoints = np.zeros((len(self._samples), costs, self.value.size))
+        self._state_adjoint: Array | None = None
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
-    def pull(self, k: int, felt: Array, pose: Array, velocity: Array) -> None:
-        """Propagate adjoints backwards through evaluation ``k`` of the controller. From the adjoint ``felt`` of its
+    def vjp(self, k: int, adjoint: Array, pose: Array, velocity: Array) -> None:
+        """Propagate adjoints backwards through evaluation ``k`` of the controller. From the adjoint of its
         values, shape (costs, values), those of the measured pose and velocity are added in place.
         """
-        self.direct[k] = felt
+        self.direct[k] = adjoint
         if self._acting[k] >= 0:
-            self._felt[self._acting[k]] += felt
+            self._adjoints[self._acting[k]] += adjoint
         number = self._number.get(k)
         if number is None:
             return
-        own = self._felt[number]
+        own = self._adjoints[number]
         if self._law is None:
             given = own @ self._slopes(k)
         else:
             given, state = own @ self._law.D, own @ self._law.C
-            if self._felt_state is not None:
+            if self._state_adjoint is not None:
                 A, B = self._move(number + 1)
-                given, state = given + self._felt_state @ B, state + self._felt_state @ A
-            self._felt_state = state
-        self._jacobian.pull(k, self._sign * given, pose, velocity)
+                given, state = given + self._state_adjoint @ B, state + self._state_adjoint @ A
+            self._state_adjoint = state
+        self._jacobian.vjp(k, self._sign * given, pose, velocity)
 
-    def push(self, k: int, pose: Array, velocity: Array) -> Array:
+    def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
         """Propagate changes of the states forwards through evaluation ``k`` of the controller, and return the
         changes of its values, shape (parameters, values).
 
@@ -225,7 +225,7 @@ class ControllerTape:
         """
         number = self._number.get(k)
         if number is not None:
-            given = self._sign * self._jacobian.push(k, pose, velocity)
+            given = self._sign * self._jacobian.jvp(k, pose, velocity)
             if self._law is None:
                 self._changes.append(given @ self._slopes(k).T)
             else:
@@ -243,8 +243,8 @@ def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
     """Evaluate a controller at all its evaluations in a run, with the recorded states as measurements, and return
     its values, shape (evaluations, values).
     """
-    sight, _, _, readings = controller_readings(value, assembly, run)
-    times = sight.times.tolist()
+    reader, _, _, readings = controller_readings(value, assembly, run)
+    times = reader.times.tolist()
     if is_plain(value):
         law = value.feedback.controller
         return np.array([checked_values(value, law(t, y.copy()), t) for t, y in zip(times, readings, strict=True)])
@@ -300,10 +300,10 @@ class LawsOfState:
         self._used: IntArray = self._controllers.measured_vectors
         self._count = len(assembly.vectors)
         self._reach = assembly.system.reach
-        self._sight = Sight(assembly, ends.ravel(), is_projected=False)
+        self._reader = Reader(assembly, ends.ravel(), is_projected=False)
         self._rows = assembly.memory.rows(states.reshape(2 * len(ends), -1))
         self._sensor = VectorPlaces([assembly.vectors[k] for k in self._used], assembly)
-        places = self._sight.read_all([self._sensor], self._rows)[0]
+        places = self._reader.read_all([self._sensor], self._rows)[0]
         self._places = places.reshape(len(ends), 2, -1)
         changes = np.abs(self._places[:, 1] - self._places[:, 0])
         self._largest_change = float(changes.max(initial=0.0)) or OF_PLACES * self._reach
@@ -311,7 +311,7 @@ class LawsOfState:
 
     @cached_property
     def _jacobian(self) -> Jacobian:
-        return state_jacobian(self._sight, self._rows, self._sensor)
+        return state_jacobian(self._reader, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
         """Return the values of all state-dependent laws in step ``k``, shape (values,). The positions that they
@@ -344,20 +344,20 @@ class LawsOfState:
             of_change[:, entry] = (sides[0] - sides[1]) / (2 * move[1, entry])
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
-    def pull(self, k: int, is_end: bool, felt: Array) -> Array:
+    def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
         """Return the adjoint of the pose at one end of step ``k``, shape (rows, velocities). Given is the adjoint
-        ``felt`` of the positions measured there, shape (rows, 3 * vectors).
+        ``adjoint`` of the positions measured there, shape (rows, 3 * vectors).
         """
         count = self._jacobian.velocities
-        both = np.zeros((len(felt), 2 * count))
-        both[:, self._jacobian.directions] = felt @ self._jacobian.values[2 * k + is_end]
+        both = np.zeros((len(adjoint), 2 * count))
+        both[:, self._jacobian.directions] = adjoint @ self._jacobian.values[2 * k + is_end]
         return both[:, :count]
 
-    def push(self, k: int, is_end: bool, pose: Array) -> Array:
+    def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
         """Return the changes of the positions measured at one end of step ``k``, shape (parameters, 3 * vectors).
         Given are changes of the pose there, shape (parameters, velocities).
         """
-        return self._jacobian.push(2 * k + is_end, pose, np.zeros_like(pose))
+        return self._jacobian.jvp(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property
     def directions(self) -> Array:

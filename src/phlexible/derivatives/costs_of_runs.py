@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.both_sides import Beside, each_change, models_beside
+from phlexible.derivatives.both_sides import Sides, differentiate, perturbed_models
 from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.model_numbers import are_alike, is_load_alone
+from phlexible.derivatives.model_numbers import agree, is_load_alone
 from phlexible.derivatives.parameters import (
     Built,
     Direction,
@@ -22,7 +22,7 @@ from phlexible.derivatives.parameters import (
     start_difference,
     start_tables,
 )
-from phlexible.derivatives.readings import Sight, slopes_of_costs
+from phlexible.derivatives.readings import Reader, slopes_of_costs
 from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
@@ -57,7 +57,7 @@ class CostsOfRun:
         for each cost with an array for each of its sensors.
         """
         sensors = [sensor for cost in other.measured for sensor in cost.sensors]
-        rest = iter(Sight(other.assembly, times).read_all(sensors, self._run.rows))
+        rest = iter(Reader(other.assembly, times).read_all(sensors, self._run.rows))
         return [[next(rest) for _ in cost.sensors] for cost in other.measured]
 
     def values_at(self, other: Built[Costs], times: Array) -> Array:
@@ -98,7 +98,7 @@ class CostsOfRun:
         """
         run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
-        return slopes_of_costs(Sight(run.assembly, run.times), run.rows, felt)
+        return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
         """Return the derivatives of all costs with respect to all parameters, shape (costs, parameters). The recipe
@@ -139,7 +139,7 @@ class CostsOfRun:
                 self._add_load(found, direction, both[1], both[-1], name)
         for direction in together:
             self._add_samples(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
-        models = models_beside(run, own, recipe, chosen, directions, self._reads_alike)
+        models = perturbed_models(run, own, recipe, chosen, directions, self._reads_same)
         for model in models:
             self._add_start_and_sensors(found, model)
         shares = np.zeros((len(self.values), len(models)))
@@ -147,12 +147,12 @@ class CostsOfRun:
         def take(number: int, changes: RunParts) -> None:
             shares[:, number] = [each.parts.times(changes) for each in self.adjoints]
 
-        each_change(run, models, take)
+        differentiate(run, models, take)
         for model, share in zip(models, shares.T, strict=True):
             found[:, model.direction.number] += share
         return found
 
-    def _reads_alike(self, other: Built[Costs]) -> bool:
+    def _reads_same(self, other: Built[Costs]) -> bool:
         """Return whether the costs and sensors of another model give the same values at the states of this run, up
         to round-off.
         """
@@ -161,11 +161,11 @@ class CostsOfRun:
             return False
         read = self._read(other, self._run.times)
         for own, cost in zip(self._readings, read, strict=True):
-            if not all(are_alike(first, second) for first, second in zip(own, cost, strict=True)):
+            if not all(agree(first, second) for first, second in zip(own, cost, strict=True)):
                 return False
-        return are_alike(self.values, self._valued(other.measured, read, self._run.times))
+        return agree(self.values, self._valued(other.measured, read, self._run.times))
 
-    def _add_start_and_sensors(self, slopes: Array, model: Beside[Costs]) -> None:
+    def _add_start_and_sensors(self, slopes: Array, model: Sides[Costs]) -> None:
         """Add to ``slopes``, shape (costs, parameters), what one parameter contributes through the initial state
         and through the sensors.
         """

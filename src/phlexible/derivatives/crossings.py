@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.derivatives.readings import Brought, Jacobian, Readable, Sight, state_jacobian
+from phlexible.derivatives.readings import Jacobian, Projected, Readable, Reader, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import turning
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
@@ -71,7 +71,7 @@ class Gaps:
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
     """Return the reading of a sensor for a single state, given as one row of the state tables, at a time [s]."""
-    found = Sight(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
+    found = Reader(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
@@ -79,7 +79,7 @@ def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -
     """Return the derivative of a sensor reading with respect to pose and velocities at a single state. The state is
     one row of the state tables, at a time [s].
     """
-    return state_jacobian(Sight(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
+    return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
@@ -90,7 +90,7 @@ def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
     return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
 
 
-def places_of_locks(jump: VelocityJump, assembly: Assembly) -> Array:
+def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
     """Return the joint coordinate at which each lock that an event closes holds its joint, shape (locks,) [m or
     rad].
     """
@@ -99,7 +99,7 @@ def places_of_locks(jump: VelocityJump, assembly: Assembly) -> Array:
     return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
-def slopes_of_places(jump: VelocityJump, assembly: Assembly) -> Jacobian:
+def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event locks joints, with respect to the state
     before the event.
     """
@@ -110,7 +110,7 @@ def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
     """Return the velocities after a velocity jump, computed with the tables of a (perturbed) assembly from the
     state before the jump, shape (velocities,).
     """
-    return read_at(jump.time, jump.before, assembly, Brought())
+    return read_at(jump.time, jump.before, assembly, Projected())
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
@@ -194,7 +194,7 @@ class Crossing:
             ends = np.zeros((2, 2, 1, self.run.velocities))
             ends[:, 0] = both
             equations = np.ascontiguousarray(self.in_steps[0][k - first][None, None])
-            self.run.stretches[number].push(k, k + 1, ends[0], ends[1], equations)
+            self.run.stretches[number].jvp(k, k + 1, ends[0], ends[1], equations)
             both = ends[:, 1].copy()
             both[0, 0] += self.moved[0][k - first]
         return both[0, 0], both[1, 0]
@@ -214,7 +214,7 @@ class Crossing:
         assert self.jump.met is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
-        return float(self.condition.push(0, q, v)[0] + in_time)
+        return float(self.condition.jvp(0, q, v)[0] + in_time)
 
     @cached_property
     def brought(self) -> Array:
@@ -223,7 +223,7 @@ class Crossing:
         """
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
-        return self._in_time(Brought(), self.jump.before)
+        return self._in_time(Projected(), self.jump.before)
 
     def _in_time(self, sensor: Readable, state: Array) -> Array:
         number, first, last = self.before

@@ -21,7 +21,7 @@ from phlexible.derivatives.parameters import (
     Values,
     check_build,
 )
-from phlexible.derivatives.readings import Sight
+from phlexible.derivatives.readings import Reader
 from phlexible.derivatives.runs import (
     RecordingStepper,
     Stepped,
@@ -75,7 +75,7 @@ class RepeatedPiece:
     times: Array
 
 
-class ForgettingStepper(RecordingStepper):
+class SectionStepper(RecordingStepper):
     """Logging stepper for long runs: it hands over its log in sections and stores only a snapshot at the beginning
     of each.
 
@@ -173,7 +173,7 @@ class ForgettingStepper(RecordingStepper):
 
 
 @dataclass(frozen=True, eq=False)
-class RememberingRecipe(Recipe[Costs]):
+class CachingRecipe(Recipe[Costs]):
     """Recipe for models from parameters that builds each model once and caches it."""
 
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
@@ -290,20 +290,20 @@ def costs_of_long_run(
 
     def take(piece: RepeatedPiece, log: Sequence[Any]) -> None:
         run = run_in(piece, log)
-        for values, each in zip(read, Sight(run.assembly, run.times).read_all(sensors, run.rows), strict=True):
+        for values, each in zip(read, Reader(run.assembly, run.times).read_all(sensors, run.rows), strict=True):
             values.append(each[1:] if pieces else each)
         pieces.append(piece)
 
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
     redundant = has_redundancy(assembly, own.start)
-    stepper = ForgettingStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
+    stepper = SectionStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
     options = replace(options, every=max(1, count // LOOKED_AT))
     taken_by(stepper, assembly, own.start, instants, options, warns=True)
     stepper.close()
     rest = iter([np.concatenate(values) for values in read])
     readings = [[next(rest) for _ in cost.sensors] for cost in own.measured]
     weights = [cost.slopes(grid, each) for cost, each in zip(own.measured, readings, strict=True)]
-    remembering = RememberingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
+    remembering = CachingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
     slopes = np.zeros((len(own.measured), len(chosen)))
     loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None

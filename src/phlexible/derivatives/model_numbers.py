@@ -108,7 +108,7 @@ def random_shares(count: int) -> Array:
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
 
 
-def told_apart(
+def separate_masks(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
     """Determine which model numbers each parameter changes, from three models in which all parameters were changed
@@ -161,7 +161,7 @@ def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -
     return [[members[j] for j in group] for group in (disjoint_groups(moved) if moved else ())]
 
 
-def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
+def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
     """Return whether all changes of a perturbed model, up to round-off, lie within the masks of the parameters that
     were perturbed.
     """
@@ -173,7 +173,7 @@ def are_of(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Map
     return True
 
 
-def are_alike(first: Array, second: Array) -> bool:
+def agree(first: Array, second: Array) -> bool:
     """Return whether two arrays of readings have the same shape and are equal up to round-off."""
     if first.shape != second.shape:
         return False

@@ -14,7 +14,7 @@ from phlexible.derivatives.strains import strains_of
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.description.ports import numbers_shared
+from phlexible.description.ports import sharing_data
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.initial_state import InitialKind, initial_state
@@ -350,7 +350,7 @@ class Recipe(Generic[Measured]):
             ModelError: parts that cannot be differentiated.
         """
         known = () if beside is None else beside.assembly.system.mechanism.bodies
-        with numbers_shared((placed.held, (placed.data, placed.points)) for placed in known):
+        with sharing_data((placed.held, (placed.data, placed.points)) for placed in known):
             model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")

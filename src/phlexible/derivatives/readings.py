@@ -9,9 +9,9 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.strains import strain_places
-from phlexible.derivatives.variations import Variation, moved, moved_one, pose_sizes
+from phlexible.derivatives.variations import Variation, move, perturb_one, pose_sizes
 from phlexible.errors import ModelError
-from phlexible.measure.places import place_slopes, weighed_place
+from phlexible.measure.places import point_slopes, weighed_point
 from phlexible.state.instants import GivenFunctions, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
@@ -72,7 +72,7 @@ class Readable(Protocol):
         """
 
 
-class Brought:
+class Projected:
     """Sensor of all velocities of a mechanism after their projection onto the joint constraints (docs/theory.md, 4;
     (4.15)).
     """
@@ -85,7 +85,7 @@ class Brought:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class Reader:
     """Reader that evaluates sensors of one assembly at given times and states. The states may come from another
     assembly with the same unknowns.
 
@@ -200,7 +200,7 @@ class Jacobian:
     values: Array
     velocities: int
 
-    def pull(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
+    def vjp(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
         """Propagate an adjoint ``weights`` of the reading at an instant, shape (..., components), to the state. The
         adjoints of pose and velocity, shape (..., velocities), are added in place.
         """
@@ -209,14 +209,14 @@ class Jacobian:
         pose += both[..., : self.velocities]
         velocity += both[..., self.velocities :]
 
-    def push(self, instant: int, pose: Array, velocity: Array) -> Array:
+    def jvp(self, instant: int, pose: Array, velocity: Array) -> Array:
         """Return the change of the reading at an instant, shape (..., components), due to changes of pose and
         velocity, shape (..., velocities) each.
         """
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
-    def push_all(self, states: Variation) -> Array:
+    def jvp_all(self, states: Variation) -> Array:
         """Return the changes of the readings at all instants, shape (parameters, instants, components). Given are
         changes of the states, shape (instants, parameters, velocities).
         """
@@ -229,28 +229,28 @@ def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]
     return {name: rows[name][instants] for name in OF_STATES}
 
 
-def state_jacobian(sight: Sight, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
+def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
     """Return the derivatives of a sensor's readings with respect to pose and velocities at all states in
     ``rows``.
     """
-    instants = np.arange(len(sight.times))
-    directions, parts = _slopes(sight, rows, sensor, instants)
-    velocities = int(sight.assembly.memory.counts["velocities"])
+    instants = np.arange(len(reader.times))
+    directions, parts = _slopes(reader, rows, sensor, instants)
+    velocities = int(reader.assembly.memory.counts["velocities"])
     return Jacobian(directions, np.concatenate([each for _, each in parts]), velocities)
 
 
 def slopes_of_costs(
-    sight: Sight, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
+    reader: Reader, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
     """Return the derivatives of several costs with respect to pose and velocities at all instants. Each cost is a
     sum of sensor readings times weights.
 
     Args:
-        sight: reads the sensors.
+        reader: reads the sensors.
         rows: the states.
         felt: sensors of each cost and weights shaped as their readings; a sensor of several costs is read once.
     """
-    size, count = int(sight.assembly.memory.counts["velocities"]), len(sight.times)
+    size, count = int(reader.assembly.memory.counts["velocities"]), len(reader.times)
     pose, velocity = np.zeros((2, len(felt), count, size))
     by_sensor: dict[int, tuple[Readable, list[tuple[int, Array]]]] = {}
     for number, pairs in enumerate(felt):
@@ -260,7 +260,7 @@ def slopes_of_costs(
                 by_sensor.setdefault(id(sensor), (sensor, []))[1].append((number, flat))
     for sensor, weighed in by_sensor.values():
         used = np.flatnonzero(np.any([(flat != 0).any(axis=1) for _, flat in weighed], axis=0))
-        directions, parts = _slopes(sight, rows, sensor, used)
+        directions, parts = _slopes(reader, rows, sensor, used)
         for own, values in parts:
             for number, flat in weighed:
                 slopes = np.zeros((len(own), 2 * size))
@@ -270,21 +270,21 @@ def slopes_of_costs(
     return [Variation(*each) for each in zip(pose, velocity, strict=True)]
 
 
-def difference_steps(sight: Sight, rows: Mapping[str, Array]) -> Array:
+def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
     """Return the step of the central difference for each component of pose and velocity, shape (2 *
     velocities,).
     """
-    system, weight = sight.assembly.system, np.asarray(sight.assembly.memory["velocity_weight"])
+    system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
-        float(np.ptp(sight.times)) or 1.0
+        float(np.ptp(reader.times)) or 1.0
     )
     pose = DIFFERENCE * pose_sizes(system.layout, length, weight)
     return np.concatenate([pose, DIFFERENCE * speed / weight])
 
 
 def _slopes(
-    sight: Sight, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
+    reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
     """Return the components of pose and velocity that a sensor depends on, shape (d,), and an iterator over its
     derivatives with respect to them.
@@ -292,21 +292,21 @@ def _slopes(
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
     """
-    if (weighed := weighed_place(sensor)) is not None:
+    if (weighed := weighed_point(sensor)) is not None:
         point, weights = weighed
-        directions, values = place_slopes(sight.run(states_at(rows, instants), instants), point)
+        directions, values = point_slopes(reader.run(states_at(rows, instants), instants), point)
         return directions, iter([(instants, np.asarray(np.einsum("ci,tid->tcd", weights, values)))])
-    steps = difference_steps(sight, rows)
+    steps = difference_steps(reader, rows)
     # Velocities are brought onto the joints before they are read: on those that hold, which events change.
     holding = np.isfinite(states_at(rows, instants)["held"]).reshape(len(instants), -1)
     _, places = np.unique(holding[::-1], axis=0, return_index=True)
-    found = [_touching(sight, rows, sensor, int(instants[::-1][place]), steps) for place in places]
+    found = [_touching(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
     directions = np.unique(np.concatenate(found))
-    return directions, _parts(sight, rows, sensor, instants, directions, steps)
+    return directions, _parts(reader, rows, sensor, instants, directions, steps)
 
 
 def _parts(
-    sight: Sight,
+    reader: Reader,
     rows: Mapping[str, Array],
     sensor: Readable,
     instants: IntArray,
@@ -319,11 +319,11 @@ def _parts(
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
-        yield own, _differences(sight, rows, sensor, own, directions, steps)
+        yield own, _differences(reader, rows, sensor, own, directions, steps)
 
 
 def _differences(
-    sight: Sight,
+    reader: Reader,
     rows: Mapping[str, Array],
     sensor: Readable,
     instants: IntArray,
@@ -335,7 +335,7 @@ def _differences(
     """
     count, stencil = len(directions), _stencil(sensor)
     if not count:
-        values = sight.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
+        values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
         return np.zeros((*values.shape, 0))
     shares, weight = np.array(stencil).T
     where = np.repeat(instants, len(stencil) * count)  # those of one instant together, since angles are unwrapped
@@ -345,8 +345,8 @@ def _differences(
     }
     for k, direction in enumerate(directions.tolist()):
         own = {name: table[:, k] for name, table in of_direction.items()}
-        moved_one(sight.assembly.system.layout, own, direction, shares * steps[direction])
-    read = sight.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
+        perturb_one(reader.assembly.system.layout, own, direction, shares * steps[direction])
+    read = reader.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
     return np.asarray(np.einsum("tdsc,s->tcd", read, weight) / steps[directions])
 
 
@@ -354,12 +354,12 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
     return OF_ENERGIES if sensor.is_energy else CENTRAL
 
 
-def _touching(sight: Sight, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
+def _touching(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of the components of pose and velocity that a sensor's reading depends on.
 
     Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.
     """
-    layout = sight.assembly.system.layout
+    layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps
     groups = [np.arange(layout.velocity[k], layout.velocity[k + 1]) + part for part in (0, size) for k in bodies]
@@ -368,7 +368,7 @@ def _touching(sight: Sight, rows: Mapping[str, Array], sensor: Readable, instant
         change[group] += sizes[group]
     where = np.repeat([instant], len(changes))
     states = states_at(rows, where)
-    moved(layout, states, Variation(changes[:, :size], changes[:, size:]))
-    before, *after = sight.read([sensor], states, where)[0]
+    move(layout, states, Variation(changes[:, :size], changes[:, size:]))
+    before, *after = reader.read([sensor], states, where)[0]
     found = [group for group, values in zip(groups, after, strict=True) if not np.array_equal(values, before)]
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)

@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array, check_callable
 from phlexible.derivatives.costs import Cost, CostTerm
 from phlexible.derivatives.gradient import gradient
 from phlexible.derivatives.parameters import Build, Recipe, Start, check_build
-from phlexible.derivatives.readings import Sight
+from phlexible.derivatives.readings import Reader
 from phlexible.derivatives.runs import take_run
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -97,10 +97,10 @@ class ReadingsOfRuns:
         recipe = Recipe(self.build, self.initial, self._chosen, "sensors")
         own = recipe.made(dict(parameters))
         run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
-        found = Sight(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
+        found = Reader(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
         return run.times, dict(zip(own.measured, found, strict=True))
 
-    def pull(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
+    def vjp(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
         """Return the derivatives, by name, of the sum of all sensor readings times ``weights`` with respect to the
         parameters: a vector-Jacobian product.
         """

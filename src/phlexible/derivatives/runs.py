@@ -85,7 +85,7 @@ class VelocityJump:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Evaluated:
     """Log entry of a run: instant and state at which the controllers were evaluated.
 
     Attributes:
@@ -107,7 +107,7 @@ class RecordingStepper(Stepper):
 
     def __init__(self, assembly: Assembly, order: int, damping: float, is_redundant: bool) -> None:
         super().__init__(assembly, order, damping, is_redundant)
-        self.log: list[Stepped | VelocityJump | Asked] = []
+        self.log: list[Stepped | VelocityJump | Evaluated] = []
         self._instants: Array = np.zeros(1)
         self._done = 0  # steps between the instants
         self._event = -1
@@ -196,12 +196,12 @@ class RecordingStepper(Stepper):
         evaluation.
         """
         super().control(time)
-        self.log.append(Asked(time, self.memory.state.copy()))
+        self.log.append(Evaluated(time, self.memory.state.copy()))
 
     def _asked(self, time: float, rates: Array) -> bool:
         answered = super()._asked(time, rates)
         if answered:
-            self.log.append(Asked(time, self.memory.state.copy()))
+            self.log.append(Evaluated(time, self.memory.state.copy()))
         return answered
 
     def project(self, time: float) -> None:
@@ -289,7 +289,7 @@ class TakenRun:
     assembly: Assembly
     stretches: tuple[DifferentiableSteps, ...]
     course: tuple[RunPiece | VelocityJump | int, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Evaluated, ...]
     times: Array
     states: Array
     places: IntArray
@@ -479,7 +479,7 @@ class _Instants:
 def run_of(
     assembly: Assembly,
     stepper: RecordingStepper,
-    log: Sequence[Stepped | VelocityJump | Asked],
+    log: Sequence[Stepped | VelocityJump | Evaluated],
     first: Array,
     times: Array,
 ) -> TakenRun:
@@ -497,7 +497,7 @@ def run_of(
     damping = stepper.damping
     stretches: list[DifferentiableSteps] = []
     course: list[RunPiece | VelocityJump | int] = []
-    asked: list[Asked] = []
+    asked: list[Evaluated] = []
     own: list[Stepped] = []
 
     def close() -> None:
@@ -540,7 +540,7 @@ def run_of(
 
 
 def _span(
-    log: Sequence[Stepped | VelocityJump | Asked], number: int, grid: set[float], assembly: Assembly
+    log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
     """Return how many steps before and after an event inside of a step depend on the instant of the event.
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
-from phlexible.derivatives.both_sides import each_change, models_beside
-from phlexible.derivatives.model_numbers import are_alike
+from phlexible.derivatives.both_sides import differentiate, perturbed_models
+from phlexible.derivatives.model_numbers import agree
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -19,17 +19,17 @@ from phlexible.derivatives.parameters import (
     Values,
     check_build,
 )
-from phlexible.derivatives.readings import Sight, state_jacobian, states_at
+from phlexible.derivatives.readings import Reader, state_jacobian, states_at
 from phlexible.derivatives.runs import RunPiece, TakenRun, instants_of, take_run
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import entries, functions_of
 from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
-from phlexible.derivatives.variations import Variation, moved
+from phlexible.derivatives.variations import Variation, move
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.measure.places import weighed_place
+from phlexible.measure.places import weighed_point
 from phlexible.measure.sensors import sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates
@@ -234,19 +234,19 @@ def _derivatives(
         None: the model does not reproduce a recorded run.
     """
     directions = chosen.singles()
-    readings = Sight(run.assembly, run.times).read_all(own.measured, run.rows)
+    readings = Reader(run.assembly, run.times).read_all(own.measured, run.rows)
 
-    def reads_alike(other: Built[Sequence[Sensor]]) -> bool:
-        found = Sight(other.assembly, run.times).read_all(other.measured, run.rows)
-        return all(are_alike(first, second) for first, second in zip(readings, found, strict=True))
+    def reads_same(other: Built[Sequence[Sensor]]) -> bool:
+        found = Reader(other.assembly, run.times).read_all(other.measured, run.rows)
+        return all(agree(first, second) for first, second in zip(readings, found, strict=True))
 
-    models = models_beside(run, own, recipe, chosen, directions, reads_alike)
+    models = perturbed_models(run, own, recipe, chosen, directions, reads_same)
     changes = [parts_of_nothing(run)] * len(models)
 
     def take(number: int, found: RunParts) -> None:
         changes[number] = found
 
-    each_change(run, models, take)
+    differentiate(run, models, take)
     starts = [model.start for model in models]
     if missed is not None:  # it changes the states beside the parameters
         changes.append(replace(parts_of_nothing(run), equations=(missed,)))
@@ -261,36 +261,36 @@ def _derivatives(
             return None
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
-    own_sight = Sight(run.assembly, run.times)
-    places = [number for number, sensor in enumerate(own.measured) if weighed_place(sensor) is not None]
+    own_reader = Reader(run.assembly, run.times)
+    places = [number for number, sensor in enumerate(own.measured) if weighed_point(sensor) is not None]
     others = [number for number in range(len(slopes)) if number not in places]
     for number in places:
-        changes_of_place = state_jacobian(own_sight, run.rows, own.measured[number]).push_all(states)
+        changes_of_place = state_jacobian(own_reader, run.rows, own.measured[number]).jvp_all(states)
         slopes[number] += changes_of_place.reshape(slopes[number].shape)
     for k, model in enumerate(models):
         size = model.direction.size
         for built, sign in zip(model.measured, (1, -1), strict=True):
-            sight, change = Sight(built.assembly, run.times), sign * size
+            reader, change = Reader(built.assembly, run.times), sign * size
             if others:
-                read = _read_beside(run, sight, [built.measured[number] for number in others], states, k, change)
+                read = _read_beside(run, reader, [built.measured[number] for number in others], states, k, change)
                 for number, values in zip(others, read, strict=True):
                     slopes[number][k] += values / (2 * change)
             if places and model.less is not None:
-                read = sight.read_all([built.measured[number] for number in places], run.rows)
+                read = reader.read_all([built.measured[number] for number in places], run.rows)
                 for number, values in zip(places, read, strict=True):
                     slopes[number][k] += values / (2 * change)
     return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
 
 
 def _read_beside(
-    run: TakenRun, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
+    run: TakenRun, reader: Reader, given: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Return the sensor readings of a perturbed model at states that are perturbed by ``change`` times their
     derivatives with respect to parameter ``number``.
     """
     rows = states_at(run.rows, np.arange(len(run.times)))
-    moved(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
-    return sight.read_all(given, rows)
+    move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
+    return reader.read_all(given, rows)
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:

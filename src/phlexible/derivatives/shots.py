@@ -30,7 +30,7 @@ from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
 from phlexible.derivatives.step_derivatives import turning
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
-from phlexible.derivatives.variations import Variation, difference, moved, rotation_vectors
+from phlexible.derivatives.variations import Variation, difference, move, rotation_vectors
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.state.layout import State
@@ -156,7 +156,7 @@ class NearStates:
         """
         rows = _tables(self.state)
         turns = _blocks(self.system, self.state.rotation) @ change
-        moved(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
+        move(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
         return replace(self.state, **{name: table[0] for name, table in rows.items()})
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
@@ -296,7 +296,7 @@ class ShotRun:
         return found
 
     @cached_property
-    def gaps(self) -> Array:
+    def defects(self) -> Array:
         """Defects of multiple shooting: minimal coordinates of the final state of each shot minus those of the next
         initial state, all concatenated, shape (count,).
         """
@@ -378,15 +378,15 @@ class CostsOfShots(CostsOfRun):
     def __init__(self, shots: ShotRun, own: Built[Costs], given: Any) -> None:
         super().__init__(shots.run, own, given)
         self._shots = shots
-        self._costs = len(self.values) - len(shots.gaps)
-        self.values[self._costs :] = shots.gaps
+        self._costs = len(self.values) - len(shots.defects)
+        self.values[self._costs :] = shots.defects
 
     @cached_property
-    def _felt(self) -> list[tuple[Array, Array, Array]]:
+    def _by_shot(self) -> list[tuple[Array, Array, Array]]:
         """Adjoints of the costs and of the defects within each shot, one tuple for each shot.
 
-        With respect to poses and velocities at its rows, shape (rows, costs + gaps, velocities) each, and to its
-        equations, shape (steps, costs + gaps, unknowns).
+        With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
+        equations, shape (steps, costs + defects, unknowns).
         """
         run, slopes = self._run, self._to_states[: self._costs]
         found = []
@@ -403,7 +403,7 @@ class CostsOfShots(CostsOfRun):
                     pose[0, k], velocity[0, k] = each.pose[0], each.velocity[0]
             pose[-1, len(slopes) :] += to_pose
             velocity[-1, len(slopes) :] += to_velocity
-            equations = stretch.pull(0, stretch.count, pose, velocity)
+            equations = stretch.vjp(0, stretch.count, pose, velocity)
             found.append((pose, velocity, equations))
         return found
 
@@ -411,16 +411,16 @@ class CostsOfShots(CostsOfRun):
     def adjoints(self) -> list[Adjoint]:
         """Adjoint of each cost, followed by the adjoint of each component of the defects between shots."""
         nothing, found = parts_of_nothing(self._run), []
-        zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._felt]
-        still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._felt]
+        zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
+        still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]
         for k in range(self._costs):
-            equations = tuple(own[2][:, k] for own in self._felt)
-            poses = np.concatenate([own[0][1:, k] for own in self._felt])
-            pose, velocity, _ = self._felt[0]
+            equations = tuple(own[2][:, k] for own in self._by_shot)
+            poses = np.concatenate([own[0][1:, k] for own in self._by_shot])
+            pose, velocity, _ = self._by_shot[0]
             found.append(
                 Adjoint(Variation(pose[0, k], velocity[0, k]), replace(nothing, equations=equations), poses)
             )
-        for number, (pose, velocity, felt) in enumerate(self._felt[:-1]):
+        for number, (pose, velocity, felt) in enumerate(self._by_shot[:-1]):
             for k in range(self._costs, pose.shape[1]):
                 equations = tuple(felt[:, k] if j == number else own for j, own in enumerate(zeros))
                 poses = np.concatenate([pose[1:, k] if j == number else own[1:] for j, own in enumerate(still)])
@@ -439,7 +439,7 @@ class CostsOfShots(CostsOfRun):
         for number, near in enumerate(shots.near, start=1):
             own = slice(column, column + near.count)
             of_pose, of_velocity = near.slopes(self._shots.starts[number])
-            pose, velocity, _ = self._felt[number]
+            pose, velocity, _ = self._by_shot[number]
             felt = pose[0] @ of_pose + velocity[0] @ of_velocity
             found[: self._costs, own] = felt[: self._costs]
             found[self._costs + column : self._costs + column + near.count, own] -= np.eye(near.count)

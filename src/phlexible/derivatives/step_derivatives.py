@@ -57,12 +57,12 @@ class StepDerivative:
     strains: tuple[Array, ...]
     turning: Array
 
-    def pull(self, pose: Array, velocity: Array, kept: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
+    def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
         """Propagate adjoints (derivatives of costs) from the state after the step to the state before it, one row
         for each cost. The adjoint mu of the equations is returned too.
 
         Args:
-            pose, velocity, kept: adjoints of pose, velocities and strains after the step.
+            pose, velocity, history: adjoints of pose, velocities and strains after the step.
             unknowns: number of unknowns.
 
         Returns:
@@ -70,26 +70,26 @@ class StepDerivative:
         """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
-        back, after = pose @ self.turning, kept[:, self.known]
+        back, after = pose @ self.turning, history[:, self.known]
         felt = after @ end
         felt[:, : pose.shape[1]] += velocity + back
         own = -np.linalg.lstsq(of_end.T, felt.T, rcond=None)[0].T
-        mu, before = np.zeros((len(pose), unknowns)), np.zeros_like(kept)
+        mu, before = np.zeros((len(pose), unknowns)), np.zeros_like(history)
         mu[:, self.rows] = own
         before[:, self.known] = own @ of_strains + after @ by_strains
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
-    def push(self, pose: Array, velocity: Array, kept: Array, equations: Array) -> tuple[Array, Array, Array]:
+    def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
         """Return the changes of pose, velocities and history variables after the step, given those before it and
         those of the residual (forward mode); one row for each parameter.
         """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
-        before = kept[:, self.known]
+        before = history[:, self.known]
         missed = equations[:, self.rows] + pose @ of_pose.T + velocity @ of_start.T + before @ of_strains.T
         moved = -np.linalg.lstsq(of_end, missed.T, rcond=None)[0].T
         after = np.asarray(moved[:, : pose.shape[1]])
-        strains = np.zeros_like(kept)
+        strains = np.zeros_like(history)
         strains[:, self.known] = moved @ end.T + pose @ by_pose.T + velocity @ by_start.T + before @ by_strains.T
         return pose + (velocity + after) @ self.turning.T, after, strains
 
@@ -164,7 +164,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
         """
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
-        taken.push_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
+        taken.jvp_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
     def missed(pose: Array, velocity: Array) -> Array:
@@ -213,7 +213,7 @@ class DifferentiableSteps(TakenSteps):
     by dual numbers elsewhere.
     """
 
-    def pull(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
+    def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
         """Propagate adjoints of pose and velocities backwards in time from row ``last`` to row ``first``, in place.
         Return the adjoints of the equations of the steps (9.6).
 
@@ -234,26 +234,26 @@ class DifferentiableSteps(TakenSteps):
         for begin, end in reversed(self._parts(first, last)):
             a, b = begin - first, end - first
             if begin in self._inexact:
-                q, v, _, equations[a] = self._inexact[begin].pull(pose[b], velocity[b], none, unknowns)
+                q, v, _, equations[a] = self._inexact[begin].vjp(pose[b], velocity[b], none, unknowns)
                 pose[a] += q
                 velocity[a] += v
                 continue
             own = slice(a, b + 1)
-            self.pull_by_matrix(begin, end, pose[own], velocity[own], equations[a:b])
+            self.vjp_by_matrix(begin, end, pose[own], velocity[own], equations[a:b])
         return equations
 
-    def push(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
+    def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate changes of pose and velocities forwards in time from row ``first`` to row ``last``, in place
-        (9.4). Arguments are those of ``push_by_matrix``.
+        (9.4). Arguments are those of ``jvp_by_matrix``.
         """
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first
             if begin in self._inexact:
                 step = self._inexact[begin]
-                pose[b], velocity[b], _ = step.push(pose[a], velocity[a], none, equations[a])
+                pose[b], velocity[b], _ = step.jvp(pose[a], velocity[a], none, equations[a])
             else:
-                self.push_by_matrix(begin, end, pose[a : b + 1], velocity[a : b + 1], equations[a:b])
+                self.jvp_by_matrix(begin, end, pose[a : b + 1], velocity[a : b + 1], equations[a:b])
 
     @cached_property
     def _inexact(self) -> dict[int, StepDerivative]:

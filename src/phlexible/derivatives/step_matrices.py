@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.derivatives.readings import Sight, state_jacobian
+from phlexible.derivatives.readings import Reader, state_jacobian
 from phlexible.derivatives.runs import RecordingStepper, Stepped, differentiable
 from phlexible.derivatives.step_derivatives import DifferentiableSteps
 from phlexible.derivatives.steps import Functions, entries
@@ -63,7 +63,7 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
         equations[2 * size :] = forces[k]
         pose, velocity = np.zeros((2, 2, *each.shape[1:]))
         pose[0], velocity[0] = each
-        run.push(k, k + 1, pose, velocity, equations[None].copy())
+        run.jvp(k, k + 1, pose, velocity, equations[None].copy())
         both = np.concatenate([pose[1], velocity[1]], axis=1).T
         A[k], B[k] = both[:, : 2 * size], both[:, 2 * size :]
     return StepMatrices(A, B, output_slopes(run, sensors))
@@ -73,10 +73,10 @@ def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
     """Return the derivatives of sensor readings with respect to pose and velocities at all instants of a run, shape
     (instants, readings, 2 * velocities).
     """
-    numbers, sight = 2 * run.assembly.memory.counts["velocities"], Sight(run.assembly, run.times)
+    numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:
-        jacobian = state_jacobian(sight, run.rows, sensor)
+        jacobian = state_jacobian(reader, run.rows, sensor)
         rows = np.zeros((*jacobian.values.shape[:2], numbers))
         rows[..., jacobian.directions] = jacobian.values
         found.append(rows)

@@ -201,13 +201,13 @@ class TakenSteps:
         equations = StepEquations(memory, self.damping)
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
-    def pull_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
+    def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate adjoints of pose and velocities backwards in time from row ``last`` to ``first`` with the
         transpose of Newton's matrix, in place (9.6).
         """
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
-    def push_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
+    def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate changes of pose and velocities forwards in time from row ``first`` to ``last`` with Newton's
         matrix, in place (9.4).
 

@@ -20,13 +20,13 @@ from phlexible.derivatives.crossings import (
     Crossing,
     crossings_of,
     excess_at,
-    places_of_locks,
+    lock_positions,
+    lock_slopes,
     slopes_at,
     slopes_of_locks,
-    slopes_of_places,
     velocities_after,
 )
-from phlexible.derivatives.readings import Brought
+from phlexible.derivatives.readings import Projected
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
 from phlexible.derivatives.step_derivatives import step_derivative
 from phlexible.derivatives.strains import strain_places
@@ -91,7 +91,7 @@ def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
-    locks = np.concatenate([np.zeros(0), *(places_of_locks(each, assembly) for each in jumps)])
+    locks = np.concatenate([np.zeros(0), *(lock_positions(each, assembly) for each in jumps)])
     conditions = np.array([excess_at(each, assembly) for each in jumps if each.span is not None])
     own = controllers_of(assembly) if run.asked else []
     controllers = tuple(answers(each, assembly, run) for each in own)
@@ -209,7 +209,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     felt = [np.zeros((own.count, number, own.assembly.memory.counts["unknowns"])) for own in run.stretches]
     grown = [np.zeros((own.count, number, branches)) for own in run.stretches]
     poses: list[Array] = []
-    kept: Array = np.zeros((number, branches))  # what is felt of strains of branches
+    history: Array = np.zeros((number, branches))  # what is felt of strains of branches
     jumps: list[Array] = []
     obeyed: list[Array] = []
     locks: list[Array] = [np.zeros((number, 0))]
@@ -226,7 +226,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
             mine = at_rows[part.stretch]
             if part.is_implicit:
                 end = mine[:, part.last]
-                q, v, found, values = _pulled_implicit(run, part, laws, q + end[0], v + end[1], len(obeyed))
+                q, v, found, values = _vjp_implicit(run, part, laws, q + end[0], v + end[1], len(obeyed))
                 obeyed.append(values)
             else:
                 pose, velocity = mine[:, part.first : part.last + 1].copy()
@@ -234,10 +234,10 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 velocity[-1] += v
                 pose[0], velocity[0] = 0.0, 0.0
                 if branches:
-                    found, ends, kept = _pulled_with_strains(run, part, pose, velocity, kept)
+                    found, ends, history = _vjp_with_strains(run, part, pose, velocity, history)
                     grown[part.stretch][part.first : part.last] = ends
                 else:
-                    found = run.stretches[part.stretch].pull(part.first, part.last, pose, velocity)
+                    found = run.stretches[part.stretch].vjp(part.first, part.last, pose, velocity)
                 q, v, following = pose[0].copy(), velocity[0].copy(), pose
                 poses.append(pose[1:])
             felt[part.stretch][part.first : part.last] = found
@@ -249,11 +249,11 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
         elif isinstance(part, VelocityJump):
             jumps.append(v)
             end, v = v, np.zeros_like(v)
-            slopes_at(part.time, part.before, run.assembly, Brought()).pull(0, end, q, v)
+            slopes_at(part.time, part.before, run.assembly, Projected()).vjp(0, end, q, v)
             if part.locks:
                 chosen = list(part.locks)
                 locks.append(places[:, chosen])
-                slopes_of_places(part, run.assembly).pull(0, places[:, chosen], q, v)
+                lock_slopes(part, run.assembly).vjp(0, places[:, chosen], q, v)
                 places[:, chosen] = 0.0
             if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
@@ -261,14 +261,14 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 later += np.einsum("knu,ku->n", felt[stretch][first:last], crossing.in_steps[1])
                 later += np.einsum("knv,kv->n", following[1 : last - first + 1], crossing.moved[1])
                 conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
-                crossing.condition.pull(0, conditions[-1][:, None], q, v)
+                crossing.condition.vjp(0, conditions[-1][:, None], q, v)
         else:
             for tape, place in zip(laws.tapes, laws.places(), strict=True):
-                tape.pull(part, held[:, place], q, v)
+                tape.vjp(part, held[:, place], q, v)
             held[:] = 0.0
     return [
         Adjoint(
-            Variation(q[k] + each.pose[0], v[k] + each.velocity[0], kept[k]),
+            Variation(q[k] + each.pose[0], v[k] + each.velocity[0], history[k]),
             RunParts(
                 tuple(own[:, k] for own in felt),
                 tuple(own[:, k] for own in grown),
@@ -284,8 +284,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     ]
 
 
-def _pulled_with_strains(
-    run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, kept: Array
+def _vjp_with_strains(
+    run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
     """Propagate adjoints of pose and velocities backwards through steps with history variables, in place, and
     return those of equations and history variables.
@@ -293,7 +293,7 @@ def _pulled_with_strains(
     Args:
         run, piece: the steps.
         pose, velocity: adjoints at their rows, shape (rows, costs, velocities).
-        kept: adjoint of the strains after them, shape (costs, branches).
+        history: adjoint of the strains after them, shape (costs, branches).
 
     Returns:
         Adjoints of the equations (mu), of the strains at the ends of the steps, and of those before them.
@@ -302,16 +302,16 @@ def _pulled_with_strains(
     found, ends = [], []
     for k in range(piece.last - 1, piece.first - 1, -1):
         b = k - piece.first
-        ends.append(kept)
-        q, v, before, mu = step_derivative(stretch, k).pull(pose[b + 1], velocity[b + 1], kept, unknowns)
+        ends.append(history)
+        q, v, before, mu = step_derivative(stretch, k).vjp(pose[b + 1], velocity[b + 1], history, unknowns)
         found.append(mu)
         pose[b] += q
         velocity[b] += v
-        kept = before
-    return np.array(found[::-1]), np.array(ends[::-1]), kept
+        history = before
+    return np.array(found[::-1]), np.array(ends[::-1]), history
 
 
-def _pulled_implicit(
+def _vjp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
     """Propagate adjoints backwards through a step with state-dependent laws. Return the adjoints of pose and
@@ -323,12 +323,12 @@ def _pulled_implicit(
     costs, count = len(q), len(at_end)
     pose, velocity = np.zeros((2, piece.last - piece.first + 1, costs + count, run.velocities))
     pose[-1, :costs], velocity[-1, :costs] = q, v
-    pose[-1, costs:] = laws.of_state.pull(k, True, at_end)
-    found = run.stretches[piece.stretch].pull(piece.first, piece.last, pose, velocity)
+    pose[-1, costs:] = laws.of_state.vjp(k, True, at_end)
+    found = run.stretches[piece.stretch].vjp(piece.first, piece.last, pose, velocity)
     share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.held :], found)
     values = np.linalg.solve(np.eye(count) - share[:, costs:], share[:, :costs]).T
     weights = np.hstack([np.eye(costs), values])
-    q = weights @ pose[0] + laws.of_state.pull(k, False, values @ at_start)
+    q = weights @ pose[0] + laws.of_state.vjp(k, False, values @ at_start)
     return q, weights @ velocity[0], np.einsum("nc,kcu->knu", weights, found), values
 
 
@@ -351,7 +351,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
         where[stretch][row] = k
     pose[0], velocity[0] = start.pose, start.velocity
     q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
-    kept = start.strains  # changes of strains of branches
+    history = start.strains  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
     places = np.zeros((number, switches))
@@ -367,15 +367,15 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
                 equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.held], held)
             if each.is_implicit:
                 values = np.array([change.laws[obeyed] for change in changes])
-                q, v = _pushed_implicit(run, each, laws, q, v, equations, values, obeyed)
+                q, v = _jvp_implicit(run, each, laws, q, v, equations, values, obeyed)
                 obeyed += 1
                 ends_at, ways = np.array([each.last]), np.stack([q, v])[:, None]
             else:
-                if kept.shape[1]:
+                if history.shape[1]:
                     ends = np.stack([change.strains[each.stretch][own] for change in changes], axis=1)
-                    moved, kept = _pushed_with_strains(run, each, (q, v, kept), equations, ends)
+                    moved, history = _jvp_with_strains(run, each, (q, v, history), equations, ends)
                 else:
-                    moved = _pushed(run, each, q, v, equations, begun)
+                    moved = _jvp_steps(run, each, q, v, equations, begun)
                 begun = None
                 q, v = moved[:, -1].copy()
                 ends_at, ways = np.arange(each.first + 1, each.last + 1), moved[:, 1:]
@@ -387,15 +387,15 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             later = np.zeros(number)
             if crossing is not None:
                 own_changes = np.array([change.conditions[conditions] for change in changes])
-                later = -(crossing.condition.push(0, q, v)[:, 0] + own_changes) / crossing.rate
+                later = -(crossing.condition.jvp(0, q, v)[:, 0] + own_changes) / crossing.rate
                 q, v = q + np.outer(later, crossing.state[0]), v + np.outer(later, crossing.state[1])
                 begun, conditions = (crossing, later), conditions + 1
             if each.locks:
                 chosen, end = list(each.locks), locks + len(each.locks)
                 own_changes = np.array([change.locks[locks:end] for change in changes])
-                places[:, chosen] = slopes_of_places(each, run.assembly).push(0, q, v) + own_changes
+                places[:, chosen] = lock_slopes(each, run.assembly).jvp(0, q, v) + own_changes
                 locks = end
-            v = slopes_at(each.time, each.before, run.assembly, Brought()).push(0, q, v)
+            v = slopes_at(each.time, each.before, run.assembly, Projected()).jvp(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])
             if crossing is not None:
                 v += np.outer(later, crossing.brought)
@@ -403,11 +403,11 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
         else:
             for number_, (tape, place) in enumerate(zip(laws.tapes, laws.places(), strict=True)):
                 own_changes = np.array([change.controllers[number_][each] for change in changes])
-                held[:, place] = tape.push(each, q, v) + own_changes
+                held[:, place] = tape.jvp(each, q, v) + own_changes
     return Variation(pose, velocity)
 
 
-def _pushed_with_strains(
+def _jvp_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
     """Propagate changes of states forwards through steps with history variables. Return the changes of pose and
@@ -420,15 +420,15 @@ def _pushed_with_strains(
         before: changes of pose, velocity and strains of branches before them.
         equations, ends: changes of equations and of strains at the ends, shape (steps, parameters, .).
     """
-    stretch, moved, kept = run.stretches[piece.stretch], [before[:2]], before[2]
+    stretch, moved, history = run.stretches[piece.stretch], [before[:2]], before[2]
     for k in range(piece.first, piece.last):
-        q, v, kept = step_derivative(stretch, k).push(*moved[-1], kept, equations[k - piece.first])
-        kept = kept + ends[k - piece.first]
+        q, v, history = step_derivative(stretch, k).jvp(*moved[-1], history, equations[k - piece.first])
+        history = history + ends[k - piece.first]
         moved.append((q, v))
-    return np.moveaxis(np.array(moved), 1, 0), kept
+    return np.moveaxis(np.array(moved), 1, 0), history
 
 
-def _pushed(
+def _jvp_steps(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
     """Propagate changes of states forwards through steps without history variables. Return the changes of pose and
@@ -447,14 +447,14 @@ def _pushed(
         crossing, later = begun  # type: ignore[misc]  # there is one
         own = equations[k : k + 1] + np.outer(later, crossing.in_steps[1][k])
         pose, velocity = moved[:, k : k + 2].copy()
-        stretch.push(piece.first + k, piece.first + k + 1, pose, velocity, np.ascontiguousarray(own))
+        stretch.jvp(piece.first + k, piece.first + k + 1, pose, velocity, np.ascontiguousarray(own))
         moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
     pose, velocity = moved[:, count:]  # views, each contiguous
-    stretch.push(piece.first + count, piece.last, pose, velocity, np.ascontiguousarray(equations[count:]))
+    stretch.jvp(piece.first + count, piece.last, pose, velocity, np.ascontiguousarray(equations[count:]))
     return moved
 
 
-def _pushed_implicit(
+def _jvp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
     """Propagate changes of pose and velocities forwards through a step with state-dependent laws, and return those
@@ -473,10 +473,10 @@ def _pushed_implicit(
     moved = np.zeros((2, piece.last - piece.first + 1, number + count, run.velocities))
     moved[0, 0, :number], moved[1, 0, :number] = q, v
     both = np.ascontiguousarray(np.concatenate([equations, slopes], axis=1))
-    run.stretches[piece.stretch].push(piece.first, piece.last, moved[0], moved[1], both)
+    run.stretches[piece.stretch].jvp(piece.first, piece.last, moved[0], moved[1], both)
     ends = moved[:, -1]
-    felt = laws.of_state.push(k, True, ends[0]) @ at_end.T  # (parameters and values, values)
-    known = values + laws.of_state.push(k, False, q) @ at_start.T + felt[:number]
+    felt = laws.of_state.jvp(k, True, ends[0]) @ at_end.T  # (parameters and values, values)
+    known = values + laws.of_state.jvp(k, False, q) @ at_start.T + felt[:number]
     found = np.linalg.solve(np.eye(count) - felt[number:].T, known.T).T
     q, v = ends[:, :number] + np.einsum("pc,scn->spn", found, ends[:, number:])
     return q, v

@@ -35,7 +35,7 @@ class Variation:
         return float(found + self.strains @ other.strains)
 
 
-def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
+def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
     """Add small changes to states, in place: positions, elastic coordinates and velocities are shifted, rotation
     matrices are multiplied by a rotation in world axes.
     """
@@ -64,7 +64,7 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
     tangents["rotation"][:] = np.cross(turns, rows["rotation"], axis=-2)
 
 
-def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
+def perturb_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
     """Perturb one component of the pose, or of the velocity (index plus the number of velocities), in place. The
     states are tables of shape (instants, changes, ...), the perturbations are ``sizes``.
 

@@ -20,7 +20,7 @@ from phlexible.algebra.rotations import (
 )
 from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.description.ports import MovingFrame, Path
-from phlexible.description.time_functions import AGREEMENT, at_all_times, probes, several
+from phlexible.description.time_functions import AGREEMENT, at_all_times, at_least_two, probes
 from phlexible.errors import ParameterError
 
 # Rotation of a moving frame: a user's function of time, checked, at one time or at many.
@@ -95,7 +95,7 @@ class TurnSinceStart(Portable):
         """
         if not len(times):
             return None
-        evaluated, some = several(times), probes(times)
+        evaluated, some = at_least_two(times), probes(times)
         try:
             value = self.function(evaluated)  # type: ignore[arg-type]
             if is_rotation_object(value):
@@ -320,7 +320,7 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
     return value
 
 
-def leaves(frame: MovingFrame, dimension: int) -> bool:
+def may_leave(frame: MovingFrame, dimension: int) -> bool:
     """Return whether a moving frame may leave the plane or line of a model of this dimension. It may if it was made
     for a model of more dimensions.
     """

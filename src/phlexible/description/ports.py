@@ -35,7 +35,7 @@ _shared: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("_shared", de
 
 
 @contextmanager
-def numbers_shared(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
+def sharing_data(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
     """Context manager in which new bodies with a description equal to one of ``shared`` use the given data instead
     of computing them again.
     """
@@ -46,9 +46,9 @@ def numbers_shared(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
         _shared.reset(token)
 
 
-def shared_numbers(body: Body, dimension: int) -> Numbers | None:
+def shared_data(body: Body, dimension: int) -> Numbers | None:
     """Return the shared data of a description that equals ``body``, or None if there are none. See
-    ``numbers_shared``.
+    ``sharing_data``.
     """
     for other, numbers in _shared.get():
         if numbers[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
@@ -143,7 +143,7 @@ class PlacedBody(ModelPart):
         """
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.held:
-            data, points = shared_numbers(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
+            data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
             object.__setattr__(self, "held", body)
             object.__setattr__(self, "data", data)
             object.__setattr__(self, "points", points)

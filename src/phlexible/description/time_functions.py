@@ -44,7 +44,7 @@ def _count_agreement(function: object, agrees: bool) -> None:
         _AGREEMENTS[function] = max(count, 0) + 1 if agrees else min(count, 0) - 1
 
 
-def several(times: Array) -> Array:
+def at_least_two(times: Array) -> Array:
     """Return the times, repeated if there is only one, so that a function is always called with at least two.
 
     Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
@@ -78,7 +78,7 @@ def _vectorized(
     if not len(times) or takes_arrays is False:
         return None
     with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
-        values = many(several(times))
+        values = many(at_least_two(times))
         if takes_arrays:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
         some = probes(times)

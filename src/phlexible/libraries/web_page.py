@@ -13,7 +13,7 @@ from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.loads import Load, Torque
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.description.mechanism.parts import counted
+from phlexible.description.mechanism.parts import part_counts
 from phlexible.description.ports import Attachment
 from phlexible.errors import PhlexibleError
 from phlexible.libraries.data import InputData, ModelData
@@ -135,7 +135,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²; steps of {data.step:g} s")),
         section("Versions", versions()),
     ]
-    subtitle = f"{counted(mechanism)}; computed by this page, in steps of {data.step:g} s"
+    subtitle = f"{part_counts(mechanism)}; computed by this page, in steps of {data.step:g} s"
     return page(data.name, subtitle, head, pack, [*sections, *own])
 
 

@@ -111,7 +111,7 @@ class OperatingPoint:
         return self.kind in (OperatingKind.GIVEN, OperatingKind.STATIC)
 
     @property
-    def held_rows(self) -> list[tuple[int, float, Array]]:
+    def sticking_rows(self) -> list[tuple[int, float, Array]]:
         """Index of the force, stiffness k, and derivative of the deflection with respect to the pose, for each
         friction spring that sticks.
         """
@@ -265,7 +265,7 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
         if not friction.count:
             return point
         slips = point.bristles.slips & (point.bristles.limits > 0)
-        lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.letting_go(slips)
+        lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.with_slip(slips)
         if not lets_go:
             return replace(point, state=point.bristles.state, friction=friction)
 

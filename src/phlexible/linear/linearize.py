@@ -116,7 +116,7 @@ def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_a
         element, force = system.forces[k]
         blocks.append(StateBlock(f"spring {k}: {element}", "N m" if force.coordinate.is_angle else "N", 1))
     stiffnesses, rows = [stiffness[stiff]], [sparse.csr_array((elements.rows @ motion)[stiff])]
-    for number, (own, stiffness_of_one, along) in enumerate(point.held_rows):
+    for number, (own, stiffness_of_one, along) in enumerate(point.sticking_rows):
         stiffnesses.append(np.full(len(along), stiffness_of_one))
         rows.append(sparse.csr_array(along @ motion))
         element, force = system.forces[own]
@@ -264,7 +264,7 @@ def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
     return tuple(block for each in mechanics.inner for block in each.names)
 
 
-def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
+def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
     """Return names and units of the multipliers of linearly independent constraints."""
     names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
@@ -312,7 +312,7 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
         dissipation=sparse.block_diag([mechanics.damping, elastic, R, ties], "csr"),
         port_map=sparse.csr_array(forces),
         effort_map=sparse.eye_array(total, format="csr"),
-        states=(*rates(linear.coordinates), *found.blocks, *_inner_names(mechanics), *kept_multipliers(linear)),
+        states=(*rates(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear)),
         ports=linear.ports,
     )
 

@@ -15,7 +15,7 @@ from phlexible.linear.linearize import (
     Form,
     Linearization,
     displacement_form,
-    kept_multipliers,
+    multiplier_blocks,
     stress_form,
     with_stress_space,
 )
@@ -97,7 +97,7 @@ def mechanical_model(
     """Convert second-order matrices to a first-order model in displacement form, with states (q, v) and the
     outputs.
     """
-    ties = kept_multipliers(linear) if linear is not None else ()
+    ties = multiplier_blocks(linear) if linear is not None else ()
     model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
     for i, level in enumerate(mechanics.differentiations):

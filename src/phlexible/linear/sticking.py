@@ -96,7 +96,7 @@ class StickingFriction:
             return cls(equations, start, slipped)
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
-    def letting_go(self, slips: BoolArray) -> Self:
+    def with_slip(self, slips: BoolArray) -> Self:
         """Return a copy in which further friction springs count as slipping, given by a mask, shape (bristles,)."""
         return replace(self, has_slipped=self.has_slipped | slips)
 

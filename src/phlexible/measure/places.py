@@ -14,7 +14,7 @@ from phlexible.state.recorded_run import RecordedRun
 AXES = np.eye(3)
 
 
-def weighed_place(sensor: object) -> tuple[Attachment, Array] | None:
+def weighed_point(sensor: object) -> tuple[Attachment, Array] | None:
     """Return the point and the weights, shape (components, 3), of a sensor whose readings are linear in the
     position of one point; None for other sensors.
     """
@@ -24,7 +24,7 @@ def weighed_place(sensor: object) -> tuple[Attachment, Array] | None:
     return share[0], share[1][:, :3]
 
 
-def place_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
+def point_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
     """Return the components of the pose that move a point, shape (d,). The derivatives of the point's position with
     respect to them come with it, shape (instants, 3, d).
     """

@@ -477,7 +477,7 @@ GREATEST_IMBALANCE = 1e-6  # of all energies; 1e-9 and less is what thousands of
 ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration of a step
 
 
-def energy_parts(run: RecordedRun) -> float:
+def energy_scale(run: RecordedRun) -> float:
     """Return the scale [J] against which round-off in energies is judged: forces times moment arms, and what
     round-off of positions makes of the kinetic energy.
 
@@ -508,7 +508,7 @@ def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
     Args:
         run: run to be checked.
         scale: scale of the energies [J].
-        parts: scale of their round-off, see ``energy_parts`` [J].
+        parts: scale of their round-off, see ``energy_scale`` [J].
     """
     record = run.recording
     error = np.abs(energy_of(record).balance_error)
@@ -574,7 +574,7 @@ def balance_error(run: RecordedRun) -> float:
     none, it is relative to the scale of round-off.
     """
     error = float(np.abs(energy_of(run.recording).balance_error).max())
-    return error / (max(energies_in(run), energy_parts(run)) or 1.0)
+    return error / (max(energies_in(run), energy_scale(run)) or 1.0)
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
@@ -599,7 +599,7 @@ def checked(run: RecordedRun) -> MotionCheck:
     """Check a run and return the numbers and problems: its own warnings first, then open energy balances, limits of
     models, unsupported bodies and redundant joints.
     """
-    record, scale, parts = run.recording, energies_in(run), energy_parts(run)
+    record, scale, parts = run.recording, energies_in(run), energy_scale(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]
     texts = *run.warnings, *open_balance(run, scale, parts), *limits, *falling_bodies(run), *redundant_joints(run)

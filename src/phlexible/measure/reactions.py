@@ -17,7 +17,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError
-from phlexible.state.branches import strain_pulls
+from phlexible.state.branches import branch_stresses
 from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
@@ -148,7 +148,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     from phlexible.bodies.mechanics.absolute import strain_rates
 
     found = [group.law.tension(C) for group, C in _strains(run, placed)]
-    pulls = strain_pulls(run.system, run.body_index(placed, "string"), run.recording.branches)
+    pulls = branch_stresses(run.system, run.body_index(placed, "string"), run.recording.branches)
     for own, (group, C), (_, pull) in zip(found, _strains(run, placed), pulls, strict=True):
         if group.relaxation:
             own += 2 * pull * np.sqrt(C)
@@ -173,7 +173,7 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
     for placed in run.system.bodies:
         if placed.nodes is None:
             continue
-        pulls = strain_pulls(run.system, run.system.index[placed], run.recording.branches)
+        pulls = branch_stresses(run.system, run.system.index[placed], run.recording.branches)
         for (group, C), (_, pull) in zip(_strains(run, placed), pulls, strict=True):
             if group.relaxation:
                 N = group.law.tension(C) + 2 * pull * np.sqrt(C)

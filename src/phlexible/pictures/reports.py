@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, whole
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.mechanism.parts import counted
+from phlexible.description.mechanism.parts import part_counts
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.display import how_many, table
 from phlexible.errors import ParameterError
@@ -159,7 +159,7 @@ def motion_page(
     check = checked(run)
     state = "" if is_complete else ", which ended early"
     subtitle = (
-        f"{counted(run.mechanism)}; {run.count} stored instants to t = {run.time[-1]:g} s{state};"
+        f"{part_counts(run.mechanism)}; {run.count} stored instants to t = {run.time[-1]:g} s{state};"
         f" energy balance off by {check.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
@@ -263,5 +263,5 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
         section("Versions", versions()),
     ]
-    subtitle = f"{counted(mechanism)}; {how_many(count, 'mode')}, {modes.rigid_modes} of them rigid"
+    subtitle = f"{part_counts(mechanism)}; {how_many(count, 'mode')}, {modes.rigid_modes} of them rigid"
     write_page(target, page(heading, subtitle, head, pack, sections))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.description.mechanism.parts import counted
+from phlexible.description.mechanism.parts import part_counts
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import PlacedBody
 from phlexible.display import beside, described, table, written
@@ -106,7 +106,7 @@ NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "lar
 
 def model_html(mechanism: Mechanism) -> str:
     """A picture of the model as it was put together, and its bodies."""
-    title = f"{type(mechanism).__name__}: {counted(mechanism)}"
+    title = f"{type(mechanism).__name__}: {part_counts(mechanism)}"
     wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
     rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]
     if len(rows) > MOST_ROWS:
@@ -128,6 +128,6 @@ def motion_html(run: RecordedRun, energy: Energy) -> str:
     """A picture of some instants, figures of the run, and energies."""
     facts = figures(run)
     rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
-    text = table(rows, title=f"Motion of {counted(run.mechanism)}")
+    text = table(rows, title=f"Motion of {part_counts(run.mechanism)}")
     picture = picture_html(lambda: plot_mechanism(run, min(INSTANTS, run.count)), "the mechanism")
     return beside(picture, text + energy._repr_html_())

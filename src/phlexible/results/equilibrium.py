@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.mechanism.parts import counted
+from phlexible.description.mechanism.parts import part_counts
 from phlexible.display import beside, table
 from phlexible.errors import SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
@@ -95,7 +95,7 @@ class Equilibrium(Readings):
             ("potential energy", f"{self.potential_energy:.6g} J"),
             *([("slipped", ", ".join(self.slipped))] if self.slipped else []),
         ]
-        title = f"Equilibrium of {counted(self.motion.mechanism)}"
+        title = f"Equilibrium of {part_counts(self.motion.mechanism)}"
         return beside(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
 
     def __repr__(self) -> str:

@@ -72,7 +72,7 @@ def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
     ]
 
 
-def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
+def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
     """Return the forces of the viscoelastic branches of a string for each group of strains, ``sum EA e / 4``, shape
     (..., strains) [N]. The history variables have shape (..., branches).
     """
@@ -95,7 +95,7 @@ def body_forces_of_branches(system: System, state: State) -> Array:
         if state.branches is None or not any(group.relaxation for group in body.strains):
             continue
         nodes = system.elastic(state, index).reshape(-1, body.dimension)
-        for group, pull in strain_pulls(system, index, state.branches):
+        for group, pull in branch_stresses(system, index, state.branches):
             result[system.layout.place(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
     if state.branches is not None:
         for index, elements, strains in _soft_strains(system, state.branches):

@@ -287,7 +287,7 @@ class _PoseProblem:
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
-    def misses(self, state: State) -> Array:
+    def residuals(self, state: State) -> Array:
         """Return the scaled residuals of the problem in a state: gaps of joints and changes of the strains
         of rods.
         """
@@ -355,7 +355,7 @@ def _closed(problem: _PoseProblem) -> State:
     the one with the smallest gaps.
     """
     state, damping = problem.given, 1e-3
-    gaps = problem.misses(state)
+    gaps = problem.residuals(state)
     for _ in range(ITERATIONS):
         if _largest(gaps) < CLOSE * CLOSED or not problem.motions.shape[1]:
             break
@@ -364,7 +364,7 @@ def _closed(problem: _PoseProblem) -> State:
         size = float((matrix.multiply(matrix) @ (1 / metric.diagonal())).max()) or 1.0
         normal = matrix.T @ matrix + damping * size * metric
         trial = problem.moved(state, -lu_factors(normal).solve(matrix.T @ gaps))
-        found = problem.misses(trial)
+        found = problem.residuals(trial)
         if found @ found < gaps @ gaps:
             is_done = found @ found > (1 - 1e-9) * (gaps @ gaps)
             state, gaps, damping = trial, found, max(damping / 10, LEAST_DAMPING)
@@ -420,7 +420,7 @@ def _reclosed(problem: _PoseProblem, state: State) -> State:
     for _ in range(CLOSINGS):
         if problem.openness(state) <= CLOSED:
             break
-        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.misses(state))
+        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.residuals(state))
         state = problem.moved(state, step)
     return state
 

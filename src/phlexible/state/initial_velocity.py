@@ -232,7 +232,7 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
     """
     here = system.at(state) if at is None else at
-    residual, scale = missed_rates(system, here, state.velocity)
+    residual, scale = gap_rates(system, here, state.velocity)
     worst = float(np.abs(residual).max(initial=0.0))
     if worst <= TOLERANCE * scale:
         return
@@ -262,7 +262,7 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
     return ROUND_OFF * max(fastest, levers)
 
 
-def missed_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
+def gap_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
     """Return the rates at which velocities open the joints, shape (constraints,) [m/s, rad/s], and the scale of
     these rates: the largest sum of absolute terms.
 

@@ -22,7 +22,7 @@ MOTIONS = 3  # that are drawn; at a dead centre a coordinate has no rate, and ac
 MOST_NAMED = 4
 
 
-def words_of_locked_joints(joints: list[Joint]) -> str:
+def locked_joint_text(joints: list[Joint]) -> str:
     """Return a message about joints whose axes cannot move, with a remedy."""
     names = shortened([str(joint) for joint in joints], MOST_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"

@@ -16,7 +16,7 @@ from phlexible.display import shortened
 from phlexible.errors import RedundancyError, RedundancyWarning, SingularMatrixError, warn_user
 from phlexible.state.instants import Instants
 from phlexible.state.layout import Layout, State
-from phlexible.state.locked_joints import locked_joints, words_of_locked_joints
+from phlexible.state.locked_joints import locked_joint_text, locked_joints
 from phlexible.state.system import System
 
 # How large joint forces are where several sets of them do the same (docs/theory.md, 6).
@@ -346,7 +346,7 @@ def redundancy_text(system: System, state: State, found: list[Redundancy], at: I
     """
     numbers = sorted({number for redundancy in found for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
-    return f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
+    return f"{_message(system, found)}; {locked_joint_text(locked)}" if locked else _message(system, found)
 
 
 def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:

@@ -443,7 +443,7 @@ def need_bodies(system: System) -> None:
 # The numbers of a mechanism, made once and kept until the mechanism changes.
 
 
-class KeptSystem:
+class SystemCache:
     """Cache of the ``System`` of a mechanism, valid as long as the mechanism has the same parts.
 
     Parts are immutable. What a system takes from functions of time are the places of moving frames at t = 0: they

@@ -543,9 +543,9 @@ class _Servo:
 
     def _outputs(self, run: "DifferentiableSteps") -> Array:
         """Readings at all instants, shape (N + 1, outputs)."""
-        from phlexible.derivatives.readings import Sight
+        from phlexible.derivatives.readings import Reader
 
-        read = Sight(run.assembly, run.times).read_all(self._sensors, run.rows)
+        read = Reader(run.assembly, run.times).read_all(self._sensors, run.rows)
         return np.concatenate([each.reshape(run.count + 1, -1) for each in read], axis=1)
 
 

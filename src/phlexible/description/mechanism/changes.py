@@ -44,7 +44,7 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
     return name
 
 
-def described_value(value: object) -> str:
+def label_of_value(value: object) -> str:
     """Return the name by which a message refers to a user's value."""
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
@@ -83,7 +83,7 @@ def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any
         if not isinstance(part, kind):
             raise ModelError(
                 f"{name!r} is a {type(old).__name__} and can only be replaced by a {kind.__name__}, got"
-                f" {described_value(part)}"
+                f" {label_of_value(part)}"
             )
         receive(part, *ports_of(part))
         like: Any = part
@@ -117,12 +117,12 @@ def removed(
             part = there[names.index(one_of("part", part, names))]
         whole = next((components for compound, components in compounds if compound is part), None)
         if whole is None and not any(part is entry for entry in there):
-            raise ModelError(f"part to remove: {described_value(part)} is not in this model")
+            raise ModelError(f"part to remove: {label_of_value(part)} is not in this model")
         gone |= set(whole) if whole is not None else {part, *_parts_of(part, named)}
     for rest in (*wholes, *named, *mechanism.events):
         if rest not in gone and (lost := next((part for part in _all_references(rest) if part in gone), None)):
             what = rest.name if isinstance(rest, PlacedWhole) else str(rest)
-            raise ModelError(f"{what} refers to {described_value(lost)}; remove it, too")
+            raise ModelError(f"{what} refers to {label_of_value(lost)}; remove it, too")
     return gone
 
 

@@ -31,8 +31,8 @@ from phlexible.description.mechanism.changed_bodies import changed_body
 from phlexible.description.mechanism.changes import (
     Removable,
     check_name,
-    described_value,
     free_name,
+    label_of_value,
     new_parts,
     removed,
 )
@@ -90,7 +90,7 @@ class Mechanism(MechanismParts):
         ParameterError: a dimension other than 1, 2 or 3, or a gravity out of the plane or off the line.
     """
 
-    def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
+    def set_events(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
         """Set the events and switches of a mechanism that was loaded from a file, and return the mechanism itself.
         The locks of the events are among its relations.
         """
@@ -204,7 +204,7 @@ class Mechanism(MechanismParts):
             array([0. , 0.5, 0. ])
         """
         if not isinstance(body, Body | SplitBeam | Rod):
-            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described_value(body)}")
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {label_of_value(body)}")
         body = changed_body(body)
         refuse_large(*body.memory(self._dimension), "model.add", flag("large", large))
         taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._wholes)
@@ -291,7 +291,7 @@ class Mechanism(MechanismParts):
             return joint
         if not isinstance(joint, Joint | JointRelation):
             hint = "; loads, springs and drives go to model.apply" if isinstance(joint, ModelPart) else ""
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described_value(joint)}{hint}")
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {label_of_value(joint)}{hint}")
         receive(joint, *ports_of(joint))
         if id(joint) in self._joints or any(joint is relation for relation in self._relations):
             raise ModelError(f"{joint} is already connected")
@@ -346,7 +346,7 @@ class Mechanism(MechanismParts):
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
                 "part must be a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
-                f" the result of joint.spring, motor or drive, got {described_value(part)}"
+                f" the result of joint.spring, motor or drive, got {label_of_value(part)}"
                 + ("; joints go to model.connect" if isinstance(part, Joint | JointRelation) else "")
             )
         return self._apply(part)
@@ -538,17 +538,17 @@ def copy_parts(
         copy.expect(replaced(event_, parts))
 
 
-def new_bodies(source: Mechanism, copy: Mechanism, described_value: Mapping[str, Body | SplitBeam | Rod]) -> None:
+def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Body | SplitBeam | Rod]) -> None:
     """Place the bodies of a mechanism in a copy at the same poses, with new descriptions for the names in
-    ``described_value``.
+    ``descriptions``.
 
     Raises:
         ModelError: an unknown name, or another kind of body.
     """
     existing = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
-    for name in described_value:
+    for name in descriptions:
         one_of("body", name, [*existing])
-    new = parts_by_name(described_value, source.wholes)
+    new = parts_by_name(descriptions, source.wholes)
     for placed in source.bodies:
         nodes = placed.nodes
         copy.add(

@@ -18,7 +18,7 @@ from phlexible.bodies.mechanics.floating import check_mass
 from phlexible.bodies.mechanics.soft import least_volumes
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.string import String
-from phlexible.description.ground import leaves, planar_point
+from phlexible.description.ground import may_leave, planar_point
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
@@ -30,7 +30,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
-from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port, shared_numbers
+from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port, shared_data
 from phlexible.description.references import references, values_in
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
 
@@ -153,7 +153,7 @@ def check_plane(part: Part, dimension: int) -> None:
         if dimension == 2 and port.initial_position()[2] != 0:
             place = port.initial_position().tolist()
             raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")
-        if isinstance(port, MovingFrame) and leaves(port, dimension):
+        if isinstance(port, MovingFrame) and may_leave(port, dimension):
             where = "in space" if dimension == 2 else "of more dimensions"
             raise ModelError(f"{part}: {port} was made by a model {where}; make it with this model's ground")
 
@@ -188,7 +188,7 @@ def place(
     rotation_ = rotation_matrix(rotation, dimension)
     _warn_of_degrees(rotation)
     if isinstance(body, NodalBody):
-        shared = shared_numbers(body, dimension)
+        shared = shared_data(body, dimension)
         nodal, points = shared or (body.discretize(dimension), {})
         nodes = body.initial_nodes(dimension, shape, velocity, origin, rotation_)
         if angular_velocity is not None:
@@ -205,7 +205,7 @@ def place(
     resolved = body.resolved(is_clamped=False)
     if equal is not None and isinstance(equal.data, FloatingBody) and equal.held == resolved:
         resolved, data, points = equal.held, equal.data, equal.points
-    elif (known := shared_numbers(resolved, dimension)) is not None and isinstance(known[0], FloatingBody):
+    elif (known := shared_data(resolved, dimension)) is not None and isinstance(known[0], FloatingBody):
         data, points = known[0], known[1]
     else:
         data, points = discretized(resolved, name, dimension), {}

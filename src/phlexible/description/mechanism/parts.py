@@ -198,7 +198,7 @@ class MechanismParts:
         return one_of("part", name, named_parts(self))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
+        return f"{type(self).__name__}(dimension={self._dimension}, {part_counts(self)})"
 
     def _ipython_key_completions_(self) -> list[str]:
         """Return the names that notebooks suggest after ``model["``."""
@@ -211,7 +211,7 @@ def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
     return tuple(part for parts in kinds for part in parts)
 
 
-def counted(mechanism: MechanismParts) -> str:
+def part_counts(mechanism: MechanismParts) -> str:
     """Return the numbers of parts of a mechanism as text, "3 bodies, 4 joints, 1 load"; a rod counts as one
     body.
     """

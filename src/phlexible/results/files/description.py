@@ -150,7 +150,7 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
         mechanism.apply(part)
     found = [_rebuilt_event(each, mechanism) for each in tree["events"]]
     switches = {id(each.constraint): each for _, own in found for each in own}
-    return mechanism.with_stored([event for event, _ in found], tuple(switches.values()))
+    return mechanism.set_events([event for event, _ in found], tuple(switches.values()))
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:

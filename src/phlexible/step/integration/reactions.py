@@ -14,7 +14,7 @@ from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import body_forces_of_branches, forces_of_branches
 from phlexible.state.forces import element_pulls, element_state, gravity_forces, load_forces
-from phlexible.state.initial_velocity import TOLERANCE, missed_rates, residual_unit
+from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recording import Reactions
@@ -72,7 +72,7 @@ def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
         VelocityError: names the cause and the constraint with the largest residual.
     """
     system = phase.system
-    residual, scale = missed_rates(system, system.at(state), state.velocity, before)
+    residual, scale = gap_rates(system, system.at(state), state.velocity, before)
     worst = float(np.abs(residual).max(initial=0.0))
     if worst <= TOLERANCE * scale:
         return

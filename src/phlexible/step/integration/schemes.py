@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import non_negative, positive, whole
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError
 from phlexible.state.initial_state import KeptStart
-from phlexible.state.system import KeptSystem, System
+from phlexible.state.system import System, SystemCache
 from phlexible.step.integration.composition import SUBSTEPS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class KeptNumbers:
     """Cache of a model from run to run: its system, the tables of its steps and its start, until it changes."""
 
     def __init__(self) -> None:
-        self._kept, self._kept_whole = KeptSystem(), KeptSystem()
+        self._kept, self._kept_whole = SystemCache(), SystemCache()
         self.start = KeptStart()
         self._assembly: Assembly | None = None
 
