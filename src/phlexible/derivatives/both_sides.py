@@ -112,18 +112,18 @@ class Sides(Generic[Measured]):
 
 def perturbed_models(
     run: TakenRun,
-    own: Built[Measured],
+    base: Built[Measured],
     recipe: Recipe[Measured],
     chosen: Parameters,
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models for all parameters of a run: for each of the given directions one with the
-    parameter increased and one with it decreased. Parameters that change different table entries share models.
+    """Build the perturbed models of a run for the given directions: for each parameter one model with it increased
+    and one with it decreased. Parameters that change different table entries share models.
 
     Args:
         run: the run that is differentiated.
-        own: its model.
+        base: its model.
         recipe: makes a model from parameters.
         chosen: parameters at which derivatives are taken.
         directions: of single parameters.
@@ -136,8 +136,8 @@ def perturbed_models(
     def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
         changes = np.stack([direction.change for direction in directions])
         change = changes.sum(axis=0) if shares is None else shares @ changes
-        other = recipe.made(chosen.made(chosen.values + sign * change), own)
-        check_same(own, other, " or ".join(chosen.label(direction) for direction in directions), run)
+        other = recipe.made(chosen.made(chosen.values + sign * change), base)
+        check_same(base, other, " or ".join(chosen.label(direction) for direction in directions), run)
         return other
 
     mores: dict[int, Built[Measured]] = {}
@@ -145,15 +145,15 @@ def perturbed_models(
     shared: dict[int, Mapping[Part, Mask]] = {}
     alike: set[int] = set()
     is_shared = is_plain(run) and len(directions) > FEW
-    sizes = sizes_of(run, own) if is_shared else {}
+    sizes = sizes_of(run, base) if is_shared else {}
     if is_shared:
         for members in chosen.in_arrays(directions):
             shares = random_shares(len(members))
             together = [directions[k] for k in members]
             more = made(together, 1)
-            changes = [numbers_of(run, own, more)]
+            changes = [numbers_of(run, base, more)]
             changes += [
-                numbers_of(run, own, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
+                numbers_of(run, base, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
             ]
             numbers = [each for each in changes if each is not None]
             masks = separate_masks(numbers, shares, sizes) if len(numbers) == len(shares) else None
@@ -166,7 +166,7 @@ def perturbed_models(
         if k in mores:
             continue
         mores[k] = made([direction], 1)
-        ups[k] = up = numbers_of(run, own, mores[k])
+        ups[k] = up = numbers_of(run, base, mores[k])
         # a product with a parameter that is zero now is moved by one of the two alone
         if is_shared and up is not None and chosen.values[direction.number] != 0:
             shared[k] = moved_by(up, sizes)
@@ -178,16 +178,16 @@ def perturbed_models(
         if len(group) == 1:
             continue
         less = made([directions[k] for k in group], -1)
-        other = numbers_of(run, own, less)
+        other = numbers_of(run, base, less)
         if other is not None and lie_within(other, [shared[k] for k in group], sizes):
             downs |= {k: other.within(shared[k]) for k in group}
             lesses |= {k: less for k in group if k not in alike}
     for k, direction in enumerate(directions):
         if k not in downs:
             lesses[k] = made([direction], -1)
-            downs[k] = numbers_of(run, own, lesses[k])
+            downs[k] = numbers_of(run, base, lesses[k])
     return [
-        Sides(direction, chosen.label(direction), own, mores[k], lesses.get(k), ups[k], downs[k])
+        Sides(direction, chosen.label(direction), base, mores[k], lesses.get(k), ups[k], downs[k])
         for k, direction in enumerate(directions)
     ]
 
@@ -228,7 +228,8 @@ def _take_groups(
     take: Callable[[int, RunParts], None],
 ) -> bool:
     """Evaluate the equations of a run for each group of perturbed models and pass the derivatives of each model to
-    the function ``take``. Return False if two parameters of one group turn out to change the same equation.
+    the function ``take``. Return False if two parameters of one group change the same equation, contrary to the
+    masks ``touched``.
 
     Args:
         run, models, take: as of ``differentiate``.
@@ -283,7 +284,7 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 
 
 def _check_limits(
-    own: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
+    base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
     """Refuse, with a ModelError, step equations that have a kink in a parameter, except at a friction spring that
     is at its friction limit.
@@ -291,16 +292,16 @@ def _check_limits(
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
     """
-    places, rest = strain_places(stretch.assembly), stretch.residuals_of(own, stretch.functions)
+    places, rest = strain_places(stretch.assembly), stretch.residuals_of(base, stretch.functions)
     sides = cast("tuple[ModelNumbers, ModelNumbers]", (model.up, model.down))
-    nearer = sum(_residuals_in(stretch, own, side.times(NEARER), number) - rest for side in sides) / NEARER
+    nearer = sum(_residuals_in(stretch, base, side.times(NEARER), number) - rest for side in sides) / NEARER
     check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
     for share in (1 - ASIDE, 1 + ASIDE):
         states = stretch.states.copy()
         states[:, places] *= share
         beside = replace(stretch, states=states)
-        own_rest = beside.residuals_of(own, stretch.functions)
-        upper, lower = (_residuals_in(beside, own, side, number) - own_rest for side in sides)
+        own_rest = beside.residuals_of(base, stretch.functions)
+        upper, lower = (_residuals_in(beside, base, side, number) - own_rest for side in sides)
         check_smooth(upper, lower, model.label, lambda: rest)
 
 
@@ -320,20 +321,20 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> 
     return both[0], both[1]
 
 
-def _residuals(run: TakenRun, own: Memory, side: ModelNumbers) -> list[Array]:
-    """Return the residuals of the recorded steps when the numbers of the model ``own`` are changed by ``side``: a
+def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
+    """Return the residuals of the recorded steps when the numbers of the model ``base`` are changed by ``side``: a
     list with one array, shape (steps, unknowns), for each stretch of the run.
     """
-    return [_residuals_in(stretch, own, side, number) for number, stretch in enumerate(run.stretches)]
+    return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
-def _residuals_in(stretch: TakenSteps, own: Memory, side: ModelNumbers, number: int) -> Array:
-    """Return the residuals of the recorded steps of one stretch when the numbers of the model ``own`` are changed
+def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
+    """Return the residuals of the recorded steps of one stretch when the numbers of the model ``base`` are changed
     by ``side``, shape (steps, unknowns). The index of the stretch is ``number``.
     """
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
-    return stretch.residuals_of(_with(own, side), functions)
+    return stretch.residuals_of(_with(base, side), functions)
 
 
 def _touched(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
@@ -363,8 +364,8 @@ def _touched(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     return found
 
 
-def _with(own: Memory, side: ModelNumbers) -> Memory:
-    return own.with_numbers({name: own[name] + change for name, change in side.of("table").items()})
+def _with(base: Memory, side: ModelNumbers) -> Memory:
+    return base.with_numbers({name: base[name] + change for name, change in side.of("table").items()})
 
 
 def _some(count: int) -> list[int]:

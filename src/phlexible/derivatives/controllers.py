@@ -33,38 +33,38 @@ OF_PLACES = 1e-6
 # Laws of users: their derivatives as these give them, or differences of the law alone.
 
 
-def slopes_of(feedback: Feedback, time: float, given: Array, sizes: Array, count: int) -> Array:
+def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
     """Return the derivatives of a controller's values with respect to its arguments, shape (values, arguments).
     They come from the user's derivative functions, or from central differences.
 
     Args:
         feedback: with a function as its controller.
         time: [s].
-        given: arguments of the controller.
+        args: arguments of the controller.
         sizes: of the arguments in the run, for differences.
         count: number of values.
 
     Raises:
         ParameterError: derivatives of another shape, or that are not finite.
     """
-    units = np.eye(count) if feedback.vjp is not None else np.eye(len(given))
+    units = np.eye(count) if feedback.vjp is not None else np.eye(len(args))
     if feedback.vjp is not None:
         return np.array(
-            [_checked(_asked(feedback.vjp, "vjp", time, given.copy(), w), given.shape, "vjp", time) for w in units]
+            [_checked(_asked(feedback.vjp, "vjp", time, args.copy(), w), args.shape, "vjp", time) for w in units]
         )
     if feedback.jvp is not None:
         columns = [
-            _checked(_asked(feedback.jvp, "jvp", time, given.copy(), d), (count,), "jvp", time) for d in units
+            _checked(_asked(feedback.jvp, "jvp", time, args.copy(), d), (count,), "jvp", time) for d in units
         ]
-        return np.array(columns).reshape(len(given), count).T
-    found = np.zeros((count, len(given)))
+        return np.array(columns).reshape(len(args), count).T
+    found = np.zeros((count, len(args)))
     for k, size in enumerate(sizes):
-        change = np.zeros(len(given))
+        change = np.zeros(len(args))
         change[k] = PROBE * size
         more, less = (
             numbers(
                 "values",
-                _asked(feedback.controller, "the controller", time, given + sign * change),
+                _asked(feedback.controller, "the controller", time, args + sign * change),
                 largest=ANY_SIZE,
             ).ravel()
             for sign in (1, -1)
@@ -172,8 +172,8 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _move(self, number: int) -> tuple[Array, Array]:
-        """Return the matrices A, B of a linear controller for the step from the sample before to sample ``number``,
-        shapes (order, order) and (order, inputs).
+        """Return the state and input matrices of a linear controller for one step, shapes (order, order) and
+        (order, inputs). The step is from the sample before to sample ``number``.
         """
         assert self._law is not None, "asked for of linear laws"
         if number == 0:

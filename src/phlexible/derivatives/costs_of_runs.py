@@ -46,10 +46,10 @@ class CostsOfRun:
     _is_at_start = True  # the run begins where the model does
     _after: Sequence[Variation] | None = None  # what costs feel of its end, by what follows
 
-    def __init__(self, run: TakenRun, own: Built[Costs], given: Any) -> None:
-        self._run, self._own, self._given = run, own, given
-        self._readings = self._read(own, run.times)
-        self.values: Array = self._valued(own.measured, self._readings, run.times)
+    def __init__(self, run: TakenRun, base: Built[Costs], given: Any) -> None:
+        self._run, self._own, self._given = run, base, given
+        self._readings = self._read(base, run.times)
+        self.values: Array = self._valued(base.measured, self._readings, run.times)
         self.loads_alone: dict[str, bool] = {}
 
     def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
@@ -232,13 +232,13 @@ class CostsOfRun:
             _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
 
 
-def _in_steps(felt: RunParts, changes: RunParts) -> Array:
-    """Return the sum of adjoints times changes of the equations and history variables for each step of a run, shape
-    (steps,).
+def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
+    """Return for each step of a run the product of adjoints and changes, summed over equations and history
+    variables, shape (steps,).
     """
-    both = zip(felt.equations, changes.equations, strict=True)
+    both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
-    both = zip(felt.strains, changes.strains, strict=True)
+    both = zip(adjoint.strains, changes.strains, strict=True)
     return np.asarray(found + np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both]))
 
 

@@ -178,19 +178,19 @@ class CachingRecipe(Recipe[Costs]):
 
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
 
-    def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Costs]:
+    def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Costs]:
         """Return the model for these parameters, from the cache if it was built before."""
         key = _key(parameters)
         if key not in self._kept:
-            self._kept[key] = super().made(parameters, beside)
+            self._kept[key] = super().made(parameters, similar)
         return self._kept[key]
 
 
-def _key(given: Any) -> Any:
+def _key(parameters: Any) -> Any:
     """Return a dictionary key made of the bytes of all parameter values, also of nested ones."""
-    if isinstance(given, Mapping):
-        return tuple((name, _key(each)) for name, each in given.items())
-    return (given.values if isinstance(given, Signal) else np.asarray(given)).tobytes()
+    if isinstance(parameters, Mapping):
+        return tuple((name, _key(each)) for name, each in parameters.items())
+    return (parameters.values if isinstance(parameters, Signal) else np.asarray(parameters)).tobytes()
 
 
 class CostsOfPiece(CostsOfRun):
@@ -207,13 +207,13 @@ class CostsOfPiece(CostsOfRun):
     def __init__(
         self,
         run: TakenRun,
-        own: Built[Costs],
+        base: Built[Costs],
         given: Any,
         weights: list[list[Array]],
         after: Sequence[Variation] | None,
         is_first: bool,
     ) -> None:
-        super().__init__(run, own, given)
+        super().__init__(run, base, given)
         self._own_weights, self._after, self._is_at_start = weights, after, is_first
 
     @property
@@ -245,7 +245,7 @@ def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
 
 
 def costs_of_long_run(
-    own: Built[Costs],
+    base: Built[Costs],
     given: Any,
     recipe: Recipe[Costs],
     chosen: Parameters,
@@ -257,7 +257,7 @@ def costs_of_long_run(
     parameters). The run is repeated and differentiated in sections to save memory.
 
     Args:
-        own: the model.
+        base: the model.
         given: what it was made of, with its own signals.
         recipe: how models are made.
         chosen: where derivatives are taken.
@@ -269,7 +269,7 @@ def costs_of_long_run(
         ParameterError: memory for too few steps.
         ModelError: a run that is more than steps.
     """
-    assembly, count = own.assembly, instants.count
+    assembly, count = base.assembly, instants.count
     kept = 2 * assembly.memory.counts["state_numbers"]  # of each piece
     least = 2 * BYTES * (count * kept * _numbers_a_step(assembly)) ** 0.5
     most = int(memory / (2 * BYTES * _numbers_a_step(assembly)))
@@ -280,8 +280,8 @@ def costs_of_long_run(
         )
     if assembly.system.mechanism.events or assembly.controlled or len(strain_places(assembly)):
         raise ModelError(MORE_THAN_STEPS)
-    working = replace(own, assembly=replace(assembly, memory=assembly.memory.fresh()))
-    sensors = [sensor for cost in own.measured for sensor in cost.sensors]
+    working = replace(base, assembly=replace(assembly, memory=assembly.memory.fresh()))
+    sensors = [sensor for cost in base.measured for sensor in cost.sensors]
     pieces: list[RepeatedPiece] = []
     read: list[list[Array]] = [[] for _ in sensors]
 
@@ -295,16 +295,16 @@ def costs_of_long_run(
         pieces.append(piece)
 
     grid = np.array([instants.instant(k) for k in range(instants.first, count + 1)])
-    redundant = has_redundancy(assembly, own.start)
+    redundant = has_redundancy(assembly, base.start)
     stepper = SectionStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
     options = replace(options, every=max(1, count // LOOKED_AT))
-    taken_by(stepper, assembly, own.start, instants, options, warns=True)
+    taken_by(stepper, assembly, base.start, instants, options, warns=True)
     stepper.close()
     rest = iter([np.concatenate(values) for values in read])
-    readings = [[next(rest) for _ in cost.sensors] for cost in own.measured]
-    weights = [cost.slopes(grid, each) for cost, each in zip(own.measured, readings, strict=True)]
+    readings = [[next(rest) for _ in cost.sensors] for cost in base.measured]
+    weights = [cost.slopes(grid, each) for cost, each in zip(base.measured, readings, strict=True)]
     remembering = CachingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
-    slopes = np.zeros((len(own.measured), len(chosen)))
+    slopes = np.zeros((len(base.measured), len(chosen)))
     loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None
     last = len(grid)
@@ -322,7 +322,7 @@ def costs_of_long_run(
         for k, (more, less) in enumerate(zip(*(side.measured for side in sides), strict=True)):
             change = more.value(grid, readings[k]) - less.value(grid, readings[k])
             slopes[k, direction.number] += change / (2 * direction.size)
-    return np.array([cost.value(grid, each) for cost, each in zip(own.measured, readings, strict=True)]), slopes
+    return np.array([cost.value(grid, each) for cost, each in zip(base.measured, readings, strict=True)]), slopes
 
 
 def gradient(
@@ -438,15 +438,15 @@ class Objective:
         return self._parameters.made(flat)
 
 
-def checked_cost(given: object) -> Cost:
+def checked_cost(value: object) -> Cost:
     """Check that the user's cost function returned a ``Cost`` and return it unchanged.
 
     Raises:
         ParameterError: something else.
     """
-    if not isinstance(given, Cost):
+    if not isinstance(value, Cost):
         raise ParameterError(
             f"cost must be a function of the model that returns a ph.Cost, such as lambda model:"
-            f" ph.Cost.final(ph.Position(model['tip'].origin), lambda x: x[:, 0]); it returned {given!r}"
+            f" ph.Cost.final(ph.Position(model['tip'].origin), lambda x: x[:, 0]); it returned {value!r}"
         )
-    return given
+    return value

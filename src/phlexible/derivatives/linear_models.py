@@ -93,8 +93,8 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Return the lowest eigenvalues of a linear model and their derivatives with respect to parameters, ``y . (dA -
-    s dE) x / (y . E x)`` with the left and right eigenvectors y and x, (9.9).
+    """Return the lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with respect to
+    parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and x, (9.9).
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -175,7 +175,8 @@ def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """Derivatives of the matrices E, A, B, C of a linear model with respect to one parameter.
+    """Derivatives of the matrices of a linear model ``E dx/dt = A x + B u``, ``y = C x`` with respect to one
+    parameter.
 
     Attributes:
         number: of the parameter.
@@ -189,7 +190,7 @@ class _Change:
     C: sparse.csr_array
 
 
-def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Change]:
+def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Change]:
     """Return the derivatives of the matrices of a linear model with respect to all parameters, by central
     differences between models that the build function makes.
 
@@ -199,7 +200,7 @@ def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Chan
     def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
         change = np.sum([direction.change for direction in directions], axis=0)
         other = _linear(build, chosen.made(chosen.values + sign * change))
-        if other.states != own.states or other.inputs != own.inputs or other.outputs != own.outputs:
+        if other.states != base.states or other.inputs != base.inputs or other.outputs != base.outputs:
             names = " or ".join(chosen.label(direction) for direction in directions)
             raise ModelError(
                 f"the linear model has other states, inputs or outputs once {names} changes a little; the build"
@@ -207,7 +208,7 @@ def _changes(build: Build, chosen: Parameters, own: ObservedPHDAE) -> list[_Chan
             )
         return other
 
-    given, directions = _matrices(own), chosen.singles()
+    given, directions = _matrices(base), chosen.singles()
     ups = [
         [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
         for direction in directions
@@ -253,8 +254,8 @@ def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Return the left and the right eigenvector (y, x) of A x = s E x for a known eigenvalue s, by inverse
-    iteration.
+    """Return the left and right eigenvector (y, x) of the eigenvalue problem A x = s E x for a known eigenvalue s.
+    Inverse iteration is used.
 
     Raises:
         ModelError: an eigenvalue that is not simple.

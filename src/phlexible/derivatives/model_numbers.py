@@ -81,13 +81,13 @@ def _parts(
     return {(kind, name): own for kind, each in kinds.items() for name, own in each.items()}
 
 
-def sizes_of(run: TakenRun, own: Built[Any]) -> dict[Part, Array]:
+def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
     """Return the numbers of the model of a run against which changes are judged as round-off, by part. Initial
     states are represented by their largest value in each table.
     """
     functions = [stretch.functions for stretch in run.stretches]
-    tables = {name: own.assembly.memory[name] for name in REALS}
-    start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(own).items()}
+    tables = {name: base.assembly.memory[name] for name in REALS}
+    start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(base).items()}
     return _parts(tables, [f.moving for f in functions], [f.loads for f in functions], start)
 
 
@@ -180,39 +180,39 @@ def agree(first: Array, second: Array) -> bool:
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
-def numbers_of(run: TakenRun, own: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """Return the changes of the numbers of the model ``other`` relative to the model ``own`` of a run. Return None
+def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
+    """Return the changes of the numbers of the model ``other`` relative to the model ``base`` of a run. Return None
     if shapes or integers of their tables differ.
     """
-    first, second = own.assembly.memory, other.assembly.memory
+    first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
     if any(first[name].shape != second[name].shape for name in REALS):
         return None
     tables = {name: second[name] - first[name] for name in REALS if not _are_equal(first[name], second[name])}
-    begin = start_tables(own)
+    begin = start_tables(base)
     functions = [(stretch.functions, stretch.functions_of(other.assembly)) for stretch in run.stretches]
     moving, loads = [b.moving - a.moving for a, b in functions], [b.loads - a.loads for a, b in functions]
-    start = {name: table - begin[name] for name, table in start_tables(other, own).items()}
+    start = {name: table - begin[name] for name, table in start_tables(other, base).items()}
     return ModelNumbers(_parts(tables, moving, loads, start))
 
 
-def is_load_alone(run: TakenRun, own: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
+def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
     """Return whether the samples of a signal change the loads of a model and nothing else. A model that was rebuilt
     with other samples is compared.
 
     Args:
         run: of the model.
-        own: the model.
+        base: the model.
         other: built anew with other samples.
         changed: the functions of the first one in each stretch, with the same samples put in.
     """
-    numbers = numbers_of(run, own, other)
-    if numbers is None or numbers.of("table") or own.assembly.memory.counts["moving"]:
+    numbers = numbers_of(run, base, other)
+    if numbers is None or numbers.of("table") or base.assembly.memory.counts["moving"]:
         return False
     if any(array.any() for array in numbers.of("start").values()):
         return False
-    if [each.constant for each in own.measured] != [each.constant for each in other.measured]:
+    if [each.constant for each in base.measured] != [each.constant for each in other.measured]:
         return False
     stretches = zip(run.stretches, changed, strict=True)
     return all(

@@ -261,11 +261,11 @@ class Parameters:
         return found
 
 
-def _one_of(low: IntArray, high: IntArray, first: int, apart: int) -> IntArray:
+def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
     """Return the index of the form first + k * apart that lies between ``low`` and ``high`` (both included), or -1
     if there is none; element by element.
     """
-    number = low + (first - low) % apart
+    number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 
 
@@ -337,19 +337,19 @@ class Recipe(Generic[Measured]):
     measure: Callable[[Any], Measured]
     argument: str
 
-    def made(self, parameters: Any, beside: Built[Any] | None = None) -> Built[Measured]:
+    def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
         """Call the user's functions with these parameters and return the model with its tables, its initial state
-        and its measured quantities.
+        and its measured quantities. Equal data of a similar model are shared.
 
         Args:
             parameters: as the build function takes them.
-            beside: similar model, whose equal data are shared.
+            similar: similar model, whose equal data are shared.
 
         Raises:
             ParameterError: the build function returned no model, or the function of its start no state.
             ModelError: parts that cannot be differentiated.
         """
-        known = () if beside is None else beside.assembly.system.mechanism.bodies
+        known = () if similar is None else similar.assembly.system.mechanism.bodies
         with sharing_data((placed.held, (placed.data, placed.points)) for placed in known):
             model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
@@ -358,7 +358,7 @@ class Recipe(Generic[Measured]):
         need_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
         system = at_start if whole is model else system_of(whole)
-        assembly = differentiable(system, None if beside is None else beside.assembly)
+        assembly = differentiable(system, None if similar is None else similar.assembly)
         return Built(assembly, self._state(model, at_start), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
@@ -389,16 +389,16 @@ BY_CHANCE = 10
 """Multiple of the residual below which a change of the equations is round-off."""
 
 
-def start_tables(built: Built[Any], own: Built[Any] | None = None) -> dict[str, Array]:
+def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str, Array]:
     """Return the initial state of a built model as arrays by name: position, rotation, elastic coordinates,
-    velocity and history variables.
+    velocity and history variables. If a base model is given, contact pairs are in the rows that they have there.
 
     Args:
         built: the model.
-        own: the model of the run, which gives the rows of contact pairs of groups; None: this one.
+        base: the model of the run, which gives the rows of contact pairs of groups; None: this one.
     """
     found = {name: getattr(built.start, name) for name in ("position", "rotation", "eta", "velocity")}
-    return found | {"strains": strains_of(built.assembly, built.start, None if own is None else own.start)}
+    return found | {"strains": strains_of(built.assembly, built.start, None if base is None else base.start)}
 
 
 def start_difference(
@@ -412,12 +412,12 @@ def start_difference(
     return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
-def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
+def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
     """Check that a perturbed model has the same unknowns as the model of the run and that its events occur at the
     same prescribed times; raise an error otherwise.
 
     Args:
-        own, other: the models.
+        base, other: the models.
         label: of the parameters.
         run: in which prescribed times of events inside of steps may change; None: none may.
 
@@ -425,16 +425,16 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
         ModelError: with the name of the parameter.
     """
     names = ("velocities_begin", "elastic_begin", "node_row", "node_size", "visit_node")
-    first, second = own.assembly.memory, other.assembly.memory
+    first, second = base.assembly.memory, other.assembly.memory
     if first.state_sizes != second.state_sizes or not all(
         np.array_equal(first[name], second[name]) for name in names
     ):
-        mechanisms = own.assembly.system.mechanism, other.assembly.system.mechanism
+        mechanisms = base.assembly.system.mechanism, other.assembly.system.mechanism
         words = first_difference(*mechanisms) or "the model has other parts, coordinates or joints"
         raise ModelError(
             f"{words} once {label} changes a little; the build function must make the same ones for all parameters"
         )
-    events = [built.assembly.system.mechanism.events for built in (own, other)]
+    events = [built.assembly.system.mechanism.events for built in (base, other)]
     moving = (
         [] if run is None else [each.event for each in run.course if isinstance(each, VelocityJump) and each.span]
     )
@@ -449,27 +449,27 @@ def check_same(own: Built[Any], other: Built[Any], label: str, run: TakenRun | N
             )
 
 
-def is_smooth(upper: Array, lower: Array, missed: Callable[[], Array]) -> bool:
+def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
     """Return whether the changes of the residuals with a parameter increased (``upper``) and decreased (``lower``)
     are opposite up to round-off, as for a smooth function.
     """
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
-    return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(missed()).max(initial=0.0))
+    return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
 
-def check_smooth(upper: Array, lower: Array, label: str, missed: Callable[[], Array]) -> None:
+def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
     """Refuse equations that jump with a parameter, for example because a mode changes its sign or a mesh changes.
     The changes with the parameter increased and decreased must be opposite.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.
         label: of the parameter.
-        missed: evaluates the residuals at its value, which are round-off of forces.
+        noise: evaluates the residuals at its value, which are round-off of forces.
 
     Raises:
         ModelError: with the name of the parameter.
     """
-    if not is_smooth(upper, lower, missed):
+    if not is_smooth(upper, lower, noise):
         raise ModelError(
             f"the equations are no smooth function of {label}: a small change to both sides moves them by"
             f" {np.abs(upper + lower).max():.2g}, their difference is {np.abs(upper - lower).max():.2g}; modes of"

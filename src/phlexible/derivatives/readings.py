@@ -240,7 +240,7 @@ def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) 
 
 
 def slopes_of_costs(
-    reader: Reader, rows: Mapping[str, Array], felt: Sequence[Sequence[tuple[Readable, Array]]]
+    reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
     """Return the derivatives of several costs with respect to pose and velocities at all instants. Each cost is a
     sum of sensor readings times weights.
@@ -248,12 +248,12 @@ def slopes_of_costs(
     Args:
         reader: reads the sensors.
         rows: the states.
-        felt: sensors of each cost and weights shaped as their readings; a sensor of several costs is read once.
+        weighted: sensors of each cost and weights shaped as their readings; a sensor of several costs is read once.
     """
     size, count = int(reader.assembly.memory.counts["velocities"]), len(reader.times)
-    pose, velocity = np.zeros((2, len(felt), count, size))
+    pose, velocity = np.zeros((2, len(weighted), count, size))
     by_sensor: dict[int, tuple[Readable, list[tuple[int, Array]]]] = {}
-    for number, pairs in enumerate(felt):
+    for number, pairs in enumerate(weighted):
         for sensor, weight in pairs:
             flat = weight.reshape(count, -1)
             if flat.any():

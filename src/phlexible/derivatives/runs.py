@@ -332,7 +332,7 @@ class TakenRun:
 
 def differentiable(system: System, like: Assembly | None = None) -> Assembly:
     """Assemble the tables of a system for steps that can be differentiated, and refuse combinations of parts that
-    cannot.
+    cannot. Tables are shared with the assembly ``like`` where they are equal.
 
     Args:
         system: what moves.

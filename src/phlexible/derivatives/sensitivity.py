@@ -218,29 +218,29 @@ def _recipe(
 
 def _derivatives(
     run: TakenRun,
-    own: Built[Sequence[Sensor]],
+    base: Built[Sequence[Sensor]],
     recipe: Recipe[Sequence[Sensor]],
     chosen: Parameters,
-    missed: Array | None = None,
+    residuals: Array | None = None,
 ) -> Sensitivity | None:
     """Return the sensor readings of a run and their derivatives with respect to all parameters, by propagating
     changes forwards in time.
 
     Args:
-        run, own, recipe, chosen: the run, its model, the recipe of models, and parameters.
-        missed: residuals of the equations of a recorded run, shape (N, unknowns); None: the steps were taken here.
+        run, base, recipe, chosen: the run, its model, the recipe of models, and parameters.
+        residuals: of the equations of a recorded run, shape (N, unknowns); None: the steps were taken here.
 
     Returns:
         None: the model does not reproduce a recorded run.
     """
     directions = chosen.singles()
-    readings = Reader(run.assembly, run.times).read_all(own.measured, run.rows)
+    readings = Reader(run.assembly, run.times).read_all(base.measured, run.rows)
 
     def reads_same(other: Built[Sequence[Sensor]]) -> bool:
         found = Reader(other.assembly, run.times).read_all(other.measured, run.rows)
         return all(agree(first, second) for first, second in zip(readings, found, strict=True))
 
-    models = perturbed_models(run, own, recipe, chosen, directions, reads_same)
+    models = perturbed_models(run, base, recipe, chosen, directions, reads_same)
     changes = [parts_of_nothing(run)] * len(models)
 
     def take(number: int, found: RunParts) -> None:
@@ -248,24 +248,24 @@ def _derivatives(
 
     differentiate(run, models, take)
     starts = [model.start for model in models]
-    if missed is not None:  # it changes the states beside the parameters
-        changes.append(replace(parts_of_nothing(run), equations=(missed,)))
+    if residuals is not None:  # it changes the states beside the parameters
+        changes.append(replace(parts_of_nothing(run), equations=(residuals,)))
         nothing, strains = np.zeros(run.velocities), np.zeros(len(strain_places(run.assembly)))
         starts.append(Variation(nothing, nothing, strains))
     start = Variation(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity", "strains"))
     )
     states = state_derivatives(run, start, changes)
-    if missed is not None:
+    if residuals is not None:
         if not _is_same(run, Variation(states.pose[:, -1], states.velocity[:, -1])):
             return None
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     own_reader = Reader(run.assembly, run.times)
-    places = [number for number, sensor in enumerate(own.measured) if weighed_point(sensor) is not None]
+    places = [number for number, sensor in enumerate(base.measured) if weighed_point(sensor) is not None]
     others = [number for number in range(len(slopes)) if number not in places]
     for number in places:
-        changes_of_place = state_jacobian(own_reader, run.rows, own.measured[number]).jvp_all(states)
+        changes_of_place = state_jacobian(own_reader, run.rows, base.measured[number]).jvp_all(states)
         slopes[number] += changes_of_place.reshape(slopes[number].shape)
     for k, model in enumerate(models):
         size = model.direction.size
@@ -283,14 +283,14 @@ def _derivatives(
 
 
 def _read_beside(
-    run: TakenRun, reader: Reader, given: Sequence[Sensor], states: Variation, number: int, change: float
+    run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Return the sensor readings of a perturbed model at states that are perturbed by ``change`` times their
     derivatives with respect to parameter ``number``.
     """
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
-    return reader.read_all(given, rows)
+    return reader.read_all(sensors, rows)
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
@@ -310,7 +310,7 @@ def _size(table: Array) -> float:
     return max(float(np.abs(table).max(initial=0.0)), 1e-300)
 
 
-def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
+def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
     """Refuse a recorded motion whose steps differ in size or whose initial state is not that of the model.
 
     Raises:
@@ -320,7 +320,7 @@ def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
     if len(times) < 2 or np.ptp(np.diff(times)) > 1e-9 * (times[-1] - times[0]):
         raise ParameterError("derivatives need a motion with steps of one size, all of them stored (every=1)")
     for name in ("position", "rotation", "eta", "velocity"):
-        first, start = getattr(recording, name)[0], getattr(own.start, name)
+        first, start = getattr(recording, name)[0], getattr(base.start, name)
         if first.shape != start.shape or np.abs(first - start).max(initial=0.0) > SAME * _size(
             getattr(recording, name)
         ):
@@ -330,7 +330,7 @@ def _check_beginning(recording: RecordedStates, own: Built[Any]) -> None:
             )
 
 
-def _taken_again(recording: RecordedStates, own: Built[Any], options: StepOptions) -> TakenRun:
+def _taken_again(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
     """Repeat the steps of a recorded motion with the log that derivatives need, and check that the states are
     reproduced.
 
@@ -339,7 +339,7 @@ def _taken_again(recording: RecordedStates, own: Built[Any], options: StepOption
     """
     duration = float(recording.time[-1] - recording.time[0])
     step = duration / (len(recording.time) - 1)
-    run = take_run(own.assembly, own.start, duration, step, options)
+    run = take_run(base.assembly, base.start, duration, step, options)
     for name in ("position", "rotation", "velocity"):
         given = getattr(recording, name)
         if np.abs(run.rows[name] - given).max(initial=0.0) > SAME * _size(given):

@@ -123,18 +123,18 @@ class NearStates:
         found = self.system.rows.small_matrix(self.system.at(state))
         return found if isinstance(found, np.ndarray) else found.toarray()
 
-    def state_of(self, numbers: Array, time: float, theta: Callable[[State], Array]) -> State:
+    def state_of(self, coordinates: Array, time: float, theta: Callable[[State], Array]) -> State:
         """Return the state with the given minimal coordinates; Newton iterations on the pose close all joints.
 
         Args:
-            numbers: z, then u, shape (count,).
+            coordinates: z, then u, shape (count,).
             time: of the state [s].
             theta: coordinates of the forces in a state, over full turns.
 
         Raises:
             ConvergenceError: joints do not close that far from the reference state.
         """
-        z, u = np.split(numbers, [self.free.shape[1]])
+        z, u = np.split(coordinates, [self.free.shape[1]])
         along, across = self.free @ z, np.zeros(len(self._rows))
         for _ in range(CLOSINGS):
             state = replace(self._moved((along + across @ self._rows) / self.weights), time=time)
@@ -250,12 +250,12 @@ class Shots:
         """Number of minimal coordinates of all initial states but the first, together."""
         return sum(each.count for each in self.near)
 
-    def with_numbers(self, numbers: Array) -> "Shots":
+    def with_numbers(self, coordinates: Array) -> "Shots":
         """Return a copy whose shots begin at other initial states, given by the minimal coordinates of all of them
         concatenated, shape (count,).
         """
         ends = np.cumsum([each.count for each in self.near])[:-1]
-        return replace(self, numbers=tuple(np.split(numbers, ends)))
+        return replace(self, numbers=tuple(np.split(coordinates, ends)))
 
     def sizes(self, duration: float) -> Array:
         """Return characteristic sizes of the minimal coordinates of all initial states for an optimizer, shape
@@ -304,7 +304,7 @@ class ShotRun:
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
-def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
+def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
     """Integrate a model in several shots that begin at the given initial states. The sequence ``steps`` holds the
     number of steps of each shot, ``step`` their size [s].
 
@@ -312,20 +312,20 @@ def take_shots(own: Built[Costs], shots: Shots, steps: Sequence[int], step: floa
         ConvergenceError: a step, or joints between shots, did not converge.
     """
     runs: list[TakenRun] = []
-    starts = [own.start]
+    starts = [base.start]
     for number, count in enumerate(steps):
         if number:
             before, near = runs[-1], shots.near[number - 1]
-            theta = partial(_wound, own.assembly, before.rows["theta"][-1])
+            theta = partial(_wound, base.assembly, before.rows["theta"][-1])
             starts.append(near.state_of(shots.numbers[number - 1], float(before.times[-1]), theta))
-        taken = take_run(own.assembly, starts[-1], count * step, step, StepOptions())
+        taken = take_run(base.assembly, starts[-1], count * step, step, StepOptions())
         if not is_plain(taken):
             raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
         runs.append(taken)
     stretches = tuple(each.stretches[0] for each in runs)
     places = [np.column_stack([np.full(len(each.places), k), each.places[:, 1]]) for k, each in enumerate(runs)]
     run = TakenRun(
-        own.assembly,
+        base.assembly,
         stretches,
         tuple(RunPiece(k, 0, each.count) for k, each in enumerate(stretches)),
         (),
@@ -375,8 +375,8 @@ class CostsOfShots(CostsOfRun):
         own, given: as of ``CostsOfRun``; costs of ``own`` end with an empty one for each gap.
     """
 
-    def __init__(self, shots: ShotRun, own: Built[Costs], given: Any) -> None:
-        super().__init__(shots.run, own, given)
+    def __init__(self, shots: ShotRun, base: Built[Costs], given: Any) -> None:
+        super().__init__(shots.run, base, given)
         self._shots = shots
         self._costs = len(self.values) - len(shots.defects)
         self.values[self._costs :] = shots.defects

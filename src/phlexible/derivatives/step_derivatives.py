@@ -94,20 +94,20 @@ class StepDerivative:
         return pose + (velocity + after) @ self.turning.T, after, strains
 
 
-def sticks(taken: TakenSteps) -> bool:
+def sticks(steps: TakenSteps) -> bool:
     """Return whether the steps involve friction that can stick (friction springs), contacts with restitution or
     contact groups, which have history variables.
     """
-    counts = taken.assembly.memory.counts
+    counts = steps.assembly.memory.counts
     return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
 
 
-def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
+def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     """Compute the derivatives of step ``k`` of a run by dual numbers; near friction limits they are the mean over
     both sides of the kink.
     """
-    memory, layout, pair = taken.assembly.memory, taken.system.layout, taken.states[k : k + 2]
-    count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(taken.assembly)
+    memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
+    count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
     own = memory.rows(touched)
     for table in (own["pair_bristle"], own["pair_turn"]):
@@ -123,37 +123,37 @@ def step_derivative(taken: TakenSteps, k: int) -> StepDerivative:
     pose_tangents(layout, memory.rows(pair[:1]), poses)
     starts["velocity"][ends[2] : ends[3]] = np.eye(count)
     directions[np.arange(ends[3], ends[4]), 0, places[known]] = 1.0
-    order, sides = pair_order(memory, taken.end(k), pair[1:])[0], []
-    for share in (1 - ASIDE, 1 + ASIDE) if sticks(taken) else (1.0,):
+    order, sides = pair_order(memory, steps.end(k), pair[1:])[0], []
+    for share in (1 - ASIDE, 1 + ASIDE) if sticks(steps) else (1.0,):
         aside = pair.copy()
         aside[0, places] *= share
-        missed, after = taken.derivative(k, aside, directions)
-        equations = np.concatenate([np.arange(count), constraint_rows(taken.assembly)])
+        missed, after = steps.derivative(k, aside, directions)
+        equations = np.concatenate([np.arange(count), constraint_rows(steps.assembly)])
         sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, places[known]]))
     own, strains = (np.mean(each, axis=0).T for each in zip(*sides, strict=True))
     cuts = ends[1:-1]
     return StepDerivative(
-        equations, known, tuple(np.split(own, cuts, 1)), tuple(np.split(strains, cuts, 1)), turning(taken, k)
+        equations, known, tuple(np.split(own, cuts, 1)), tuple(np.split(strains, cuts, 1)), turning(steps, k)
     )
 
 
-def inexact_steps(taken: TakenSteps) -> set[int]:
+def inexact_steps(steps: TakenSteps) -> set[int]:
     """Return the indices of the steps whose exact derivative differs from Newton's matrix: steps with friction, and
     some steps with contact groups.
     """
-    memory = taken.assembly.memory
+    memory = steps.assembly.memory
     rubs = np.flatnonzero(np.asarray(memory["slip_points"]) > 0)
-    found = set(np.flatnonzero(taken.rows["force"][1:, rubs].any(axis=1)).tolist())
+    found = set(np.flatnonzero(steps.rows["force"][1:, rubs].any(axis=1)).tolist())
     if memory.counts["members"]:
-        found |= {k for k in range(taken.count) if k not in found and not _is_exact(taken, k)}
+        found |= {k for k in range(steps.count) if k not in found and not _is_exact(steps, k)}
     return found
 
 
-def _is_exact(taken: TakenSteps, k: int) -> bool:
+def _is_exact(steps: TakenSteps, k: int) -> bool:
     """Check whether Newton's matrix is the exact derivative of the equations of step ``k`` by comparing both along
     random directions: velocities at the end, then the pose at the start.
     """
-    memory, system, pair = taken.assembly.memory, taken.system, taken.states[k : k + 2]
+    memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
     way = np.random.default_rng(1).choice([-1.0, 1.0], count) * length
@@ -164,7 +164,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
         """
         both = np.zeros((2, 2, 1, count))
         both[0, 0, 0] = pose
-        taken.jvp_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
+        steps.jvp_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
     def missed(pose: Array, velocity: Array) -> Array:
@@ -176,7 +176,7 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
         direction = np.zeros((1, *pair.shape))
         direction[0, 0] = pose @ tangents
         memory.rows(direction[:, 1])["velocity"][0] = velocity
-        return np.asarray(taken.derivative(k, pair, direction)[0][0])
+        return np.asarray(steps.derivative(k, pair, direction)[0][0])
 
     nothing = np.zeros(count)
     after = answer(nothing, missed(nothing, way))
@@ -188,15 +188,15 @@ def _is_exact(taken: TakenSteps, k: int) -> bool:
     return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
 
 
-def turning(taken: TakenSteps, k: int) -> Array:
-    """Return the matrix K of step ``k``, shape (velocities, velocities), (9.2). It takes the sum of the changes of
-    velocity at both ends to the change of the pose.
+def turning(steps: TakenSteps, k: int) -> Array:
+    """Return the matrix of step ``k`` that converts changes of the velocities to the change of the pose over the
+    step, shape (velocities, velocities). It acts on the sum of the changes at both ends; K in (9.2).
     """
-    layout, h = taken.system.layout, float(taken.sizes[k])
+    layout, h = steps.system.layout, float(steps.sizes[k])
     frame, axis, place = layout.spin
-    count = int(taken.assembly.memory.counts["velocities"])
+    count = int(steps.assembly.memory.counts["velocities"])
     found = 0.5 * h * np.eye(count)
-    velocities, rotations = taken.rows["velocity"][k : k + 2], taken.rows["rotation"][k]
+    velocities, rotations = steps.rows["velocity"][k : k + 2], steps.rows["rotation"][k]
     for b in range(layout.frames):
         own = frame == b
         spin = np.zeros(3)

@@ -26,8 +26,8 @@ from phlexible.step.tables.requests import RELAXATION
 
 @dataclass(frozen=True, eq=False)
 class StepMatrices:
-    """Linearized steps of a run: state matrices A, input matrices B and output matrices C of ``dx_n+1 = A_n dx_n +
-    B_n du_n`` and ``dy_n = C_n dx_n``.
+    """Linearized steps of a run: state, input and output matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n`` and
+    ``dy_n = C_n dx_n``.
 
     A change dx has the numbers of the pose, then those of the velocities.
 

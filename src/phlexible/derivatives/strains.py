@@ -70,13 +70,13 @@ def pair_numbers(memory: Memory, states: Array) -> Array:
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
-def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
-    """Return, for each number of the states ``states``, the index of the same quantity in the states ``found``,
-    with contact pairs matched, shape (states, numbers). It is -1 where ``found`` lacks the pair.
+def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
+    """Return, for each number of the states ``states``, the index of the same quantity in the states ``source``,
+    with contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair.
     """
-    order = np.tile(np.arange(found.shape[1], dtype=np.float64), (len(found), 1))
-    own, wanted = pair_numbers(memory, found), pair_numbers(memory, states)
-    tables = [memory.rows(order)[name].reshape(len(found), -1, size) for name, size in PAIRS]
+    order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
+    own, wanted = pair_numbers(memory, source), pair_numbers(memory, states)
+    tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
     for k in np.flatnonzero((own != wanted).any(axis=1)):
         where = {number: row for row, number in enumerate(own[k].tolist()) if number}
         rows = np.array([where.get(number, -1) for number in wanted[k].tolist()])
@@ -86,11 +86,11 @@ def pair_order(memory: Memory, found: Array, states: Array) -> IntArray:
     return order.astype(np.int64)
 
 
-def _where_pairs_are(memory: Memory, found: Array, states: Array) -> Array:
-    """Reorder the states ``found`` so that each contact pair stands in the row that it has in ``states``, shape
-    (states, numbers). Pairs that ``found`` lacks get zeros.
+def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
+    """Reorder the states ``source`` so that each contact pair stands in the row that it has in ``states``, shape
+    (states, numbers). Pairs that ``source`` lacks get zeros.
     """
     if not memory.counts["kept_pairs"]:
-        return found
-    order = pair_order(memory, found, states)
-    return np.where(order >= 0, np.take_along_axis(found, order, axis=1), 0.0)
+        return source
+    order = pair_order(memory, source, states)
+    return np.where(order >= 0, np.take_along_axis(source, order, axis=1), 0.0)

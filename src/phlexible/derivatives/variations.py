@@ -99,18 +99,18 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
     return found
 
 
-def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, Array]) -> Variation:
-    """Return the change of pose and velocity that takes the states ``rows`` to the nearby states ``others``."""
+def difference(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
+    """Return the change of pose and velocity that takes the states ``rows`` to the nearby states ``ends``."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
-    pose[..., layout.linear] = (others["position"] - rows["position"])[..., :d]
-    pose[..., layout.elastic_rate] = others["eta"] - rows["eta"]
+    pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
+    pose[..., layout.elastic_rate] = ends["eta"] - rows["eta"]
     frame, axis, place = layout.spin
     if len(frame):
-        turn = others["rotation"] @ np.swapaxes(rows["rotation"], -1, -2)
+        turn = ends["rotation"] @ np.swapaxes(rows["rotation"], -1, -2)
         vectors = Rotation.from_matrix(turn.reshape(-1, 3, 3)).as_rotvec().reshape(*turn.shape[:-1])
         pose[..., place] = vectors[..., frame, axis]
-    return Variation(pose, others["velocity"] - rows["velocity"])
+    return Variation(pose, ends["velocity"] - rows["velocity"])
 
 
 UNITS = "m", "rad"

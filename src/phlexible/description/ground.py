@@ -135,9 +135,7 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """Return the rotation matrices nearest to matrices that are rotations within 1e-9, R (3 I - R^T R) / 2, shape
-    (times, 3, 3).
-    """
+    """Return the rotation matrices nearest to matrices that are rotations within 1e-9, shape (times, 3, 3)."""
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 

@@ -56,7 +56,7 @@ class CondensedModel:
 
     @cached_property
     def energies(self) -> sparse.csr_array:
-        """Energy matrix of the stresses, E_s^T Q_s, shape (stresses, stresses)."""
+        """Energy matrix of the stress states, shape (stresses, stresses)."""
         return _part(self.model.energy_matrix, self.stresses, self.stresses)
 
     @cached_property
@@ -72,7 +72,7 @@ class CondensedModel:
 
     @cached_property
     def forces_of_stresses(self) -> sparse.csr_array:
-        """Matrix of the forces on the motions that unit stresses exert, -L^T Q_s, shape (n, stresses)."""
+        """Matrix of the forces on the motions that unit stresses exert, shape (n, stresses)."""
         s = self.stresses
         return sparse.csr_array(
             _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
@@ -141,8 +141,8 @@ class CondensedModel:
 
 
 def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
-    """Return the motions x with least strain energy that satisfy G x = values for the constraint matrix G, shape
-    (n, k). The values have shape (rows, k).
+    """Return the motions x with least strain energy whose constraint functions have the given values, shape (rows,
+    k). The result has shape (n, k).
     """
     scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
     modes = lowest_symmetric_modes(mechanics, 1)

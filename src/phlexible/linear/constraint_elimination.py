@@ -23,7 +23,7 @@ from phlexible.port_hamiltonian.model import StateBlock
 
 
 def algebraic_states(model: ObservedPHDAE) -> IntArray:
-    """Return the indices of the states without dynamics, whose rows of the matrix E are zero."""
+    """Return the indices of the states of a model ``E dx/dt = ...`` without dynamics, whose rows of E are zero."""
     return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
 
 
@@ -107,10 +107,10 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
 
 
-def _named(model: ObservedPHDAE, kept: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
+def _named(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
     """Return the names and units of the states that the constraints leave free."""
     own = single_states(model)
-    return tuple(own[k] for k in kept[space.free])
+    return tuple(own[k] for k in states[space.free])
 
 
 # Without multipliers: the standard port-Hamiltonian form in coordinates of the null space ([B] 5.3).
@@ -120,8 +120,8 @@ CONJUGATE_UNITS = {"m/s": "kg m/s", "rad/s": "kg m^2/s", "N": "m", "N m": "rad",
 
 
 def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return the model in free coordinates without multipliers, with a regular E: states (q, v), Q = diag(K, I), or
-    states (v, stress), Q = I.
+    """Return the model in free coordinates without multipliers of constraints. Its states are displacements and
+    velocities, or velocities and stresses.
 
     The free coordinates are some of the model's own, whose names they keep; the others follow from them.
 

@@ -167,15 +167,15 @@ class EnergyForm:
 
     @property
     def seen(self) -> Array:
-        """Output matrix of all energy coordinates, shape (outputs, n), including outputs that read multipliers of
-        constraints.
+        """Output matrix of all energy coordinates, shape (outputs, n), in which outputs that read multipliers of
+        constraints are expressed by the coordinates.
         """
         return np.asarray(self.outputs - self.tie_outputs @ self.ties.T @ (self.structure - self.dissipation))
 
     @property
     def coupling(self) -> Array | None:
-        """Matrix L that couples velocities with stresses in the free motions, ``dv/dt = -D v - L s + ..., ds/dt =
-        L^T v``; None if the model has another form.
+        """Matrix that couples velocities with stresses in the free motions: L in ``dv/dt = -D v - L s + ..., ds/dt
+        = L^T v``. None if the model has another form.
         """
         k = self.free_velocities
         if k is None:
@@ -241,8 +241,8 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Return the largest entries of the rows of E, and the LU factors of E with scaled rows; refuse a
-    singular E.
+    """Return the largest entries of the rows of a matrix E and the LU factors of E with scaled rows; refuse a
+    singular matrix.
     """
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
@@ -256,7 +256,7 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
 
 
 def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
-    """Solve E^T x = right with the LU factors of ``_factors``."""
+    """Solve the transposed system E^T x = right with the factors that ``_factors`` returned for E."""
     size, lower_upper, pivots = factors
     if not len(size):
         return right

@@ -111,8 +111,8 @@ def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
 
 
 class _SecondOrder:
-    """Frequency response of a second-order model, ``(K + i w (D + C) - w^2 M) x - G^T lambda = F``. It is solved in
-    real numbers where there is neither D nor C.
+    """Solver of the frequency response of a second-order mechanical model with constraints. It works in real
+    numbers where there is no damping.
 
     K is complex where laws creep.
     """
@@ -175,9 +175,7 @@ class _SecondOrder:
 
 
 class _Motions:
-    """Frequency response of a model of velocities and stresses by its second-order form, ``y = (i w C_v +
-    C_s) x``.
-    """
+    """Solver of the frequency response of a model of velocities and stresses, by its second-order form."""
 
     def __init__(self, motions: CondensedModel) -> None:
         self._motions = motions
@@ -191,7 +189,7 @@ class _Motions:
 
 
 class _FirstOrder:
-    """Frequency response of a first-order model, ``(i w E - (J - R) Q) x = B``."""
+    """Solver of the frequency response of a first-order port-Hamiltonian model, ``E dx/dt = (J - R) Q x + B u``."""
 
     def __init__(self, model: ObservedPHDAE) -> None:
         self._model = model

@@ -55,7 +55,7 @@ class InnerStrains:
 
     @property
     def quick(self) -> sparse.csr_array:
-        """Stiffness B^T S B of the branches in motions so fast that no dashpot moves, shape (n, n)."""
+        """Stiffness of the branches in motions so fast that no dashpot moves, shape (n, n)."""
         return sparse.csr_array(self.rows.T @ (self.stiffness @ self.rows))
 
     def share(self, rate: complex) -> complex:

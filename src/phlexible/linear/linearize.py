@@ -72,8 +72,8 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return the second-order model whose elastic stiffness is the one that the stress states imply, ``B^T M_s^-1
-    B``; viscosity is scaled with it.
+    """Return the second-order model with the elastic stiffness that the stress states imply; viscosity is scaled
+    with it.
     """
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness

@@ -51,8 +51,8 @@ ROUND_OFF = 1e-10  # of EA
 
 @dataclass(frozen=True, eq=False)
 class BodyMatrices:
-    """Matrices of the small motions of one body, ``M d2x/dt2 + (D + C) dx/dt + K x = forces``, each of shape
-    (velocity_count, velocity_count).
+    """Mass, gyroscopic, damping and stiffness matrix of the small motions of one body: ``M d2x/dt2 + (D + C) dx/dt
+    + K x = forces``.
 
     Attributes:
         mass: M.
@@ -138,8 +138,8 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 
 
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
-    """Return the derivatives of the quadratic velocity forces of a body (centrifugal, Coriolis) with respect to its
-    velocities and elastic coordinates. Shapes (N, N) and (N, n), at zero elastic rates.
+    """Return the derivatives of the quadratic velocity forces of a body (centrifugal, Coriolis) at zero elastic
+    rates. They are with respect to its N velocities, shape (N, N), and its n elastic coordinates, shape (N, n).
     """
     v, w, _ = split_velocity(body, nu)
     first, second, n = body.first_moments, body.all_moments, body.elastic_count
@@ -279,7 +279,7 @@ class LinearMechanics:
 
     @property
     def circulatory(self) -> sparse.csr_array:
-        """Stiffness N of forces without potential, shape (n, n); a zero matrix if there are none."""
+        """Stiffness of forces without potential, shape (n, n); a zero matrix if there are none."""
         return sparse.csr_array(self.mass.shape) if self.without_potential is None else self.without_potential
 
     @property
@@ -291,7 +291,7 @@ class LinearMechanics:
 
     @property
     def is_gyroscopic(self) -> bool:
-        """Whether the model has gyroscopic terms, that is, a nonzero skew velocity matrix D."""
+        """Whether the model has gyroscopic terms, that is, a nonzero skew velocity matrix."""
         return bool(self.velocity.nnz)
 
     @property
@@ -397,8 +397,8 @@ def _motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix B of the rates B dx/dt at which small motions x move dampers and state-dependent laws,
-    shape (forces, velocities).
+    """Return the matrix, shape (forces, velocities), of the rates at which small motions move dampers and
+    state-dependent laws.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """

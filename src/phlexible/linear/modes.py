@@ -103,7 +103,9 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
 
 
 def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
-    """Return an M-orthonormal basis of the span of the columns, without directions that are round-off."""
+    """Return a basis of the span of the columns that is orthonormal in the mass matrix, without directions that are
+    round-off.
+    """
     columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
     values, vectors = linalg.eigh(columns.T @ (mass @ columns))
     kept = values > DEPENDENT
@@ -185,9 +187,7 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
     def inverse(b: Array) -> Array:
-        """Multiply states (x, v), shape (2 n,), by the shifted inverse (A - shift E)^-1 E of the
-        first-order form.
-        """
+        """Return (A - shift E)^-1 E times a state (x, v), shape (2 n,), for the eigenvalue problem A y = s E y."""
         x, v = b[:n], b[n:]
         moved, _ = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
         return np.concatenate([moved, shift * moved + x])
@@ -254,7 +254,8 @@ class Modes:
         return np.asarray(self.frequencies[self.frequencies > 0])
 
     def displacement(self, attachment: Attachment) -> Array | ComplexArray:
-        """Return the displacement of a point in each mode in world axes, shape (count, 3) [m for x.M x = 1].
+        """Return the displacement of a point in each mode in world axes, shape (count, 3). It is in m for modes of
+        unit modal mass.
 
         Raises:
             ModelError: a body of another model, or the modes of a reduced model.

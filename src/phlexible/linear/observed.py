@@ -108,7 +108,7 @@ def mechanical_model(
 
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
-    """Return a linear model whose outputs are the power-conjugate ones, ``B^T Q x``, alone."""
+    """Return a linear model whose outputs are the power-conjugate ones alone, one for each input."""
     rows = model.port_map.T @ model.effort_matrix
     names = tuple(f"rate to {name}" for name in model.inputs)
     units = tuple(port.output_unit for port in model.ports for _ in range(port.size))
@@ -121,7 +121,9 @@ def dense_model(
     output_matrix: Matrix,
     names: tuple[str, ...],
 ) -> ObservedPHDAE:
-    """Make a small model from its matrices (E, J, R, B, Q), with the inputs and outputs of the model ``source``."""
+    """Make a small port-Hamiltonian model from dense matrices (E, J, R, B, Q) of ``E dx/dt = (J - R) Q x + B u``.
+    Inputs and outputs are those of the model ``source``.
+    """
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
     return ObservedPHDAE(
         E,

@@ -77,8 +77,8 @@ def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
 
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
-    """Return all modes of a small model by dense matrices, M-orthonormal to round-off; the lowest are as accurate
-    as the highest.
+    """Return all modes of a small model by dense matrices, orthonormal in the mass matrix to round-off; the lowest
+    are as accurate as the highest.
     """
     modes = _dense_modes(mechanics, mechanics.freedom, _rigid_motions(mechanics))
     upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
@@ -106,7 +106,7 @@ class _RigidMotions:
 
     @cached_property
     def _nearest(self) -> SaddlePoint:
-        """Solver of the saddle-point problem that projects onto the rigid motions, Z (Z^T M Z)^-1 Z^T."""
+        """Solver that projects motions onto the rigid motions in the metric of the mass matrix."""
         mass = sparse.csr_array(self._mass[:, self._free])
         ties = sparse.csr_array(self._mechanics.constraint_matrix[self._motions.rows][:, self._free])
         return SaddlePoint(mass, ties, scale=natural_scale(mass))
@@ -120,7 +120,9 @@ class _RigidMotions:
         return x
 
     def shapes(self, count: int) -> Array:
-        """Return the first rigid motions, at most ``count``, as M-orthonormal columns, shape (n, columns)."""
+        """Return the first rigid motions, at most ``count``, as columns orthonormal in the mass matrix, shape (n,
+        columns).
+        """
         n = self._mechanics.size
         first = np.zeros((n, min(count, self.count)))
         first[self._free] = self._motions.basis[:, : first.shape[1]].toarray()
@@ -249,7 +251,9 @@ def _shifted_solver(
 
 
 def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
-    """Return an M-orthonormal basis of the span of the columns of ``block``, which may be nearly dependent."""
+    """Return a basis of the span of the columns of ``block`` that is orthonormal in the mass matrix. The columns
+    may be nearly dependent.
+    """
     block = block / np.sqrt(np.einsum("ij,ij->j", block, mass @ block))
     values, vectors = linalg.eigh(block.T @ (mass @ block))
     return np.asarray(block @ (vectors / np.sqrt(np.maximum(values, 1e-15))))

@@ -138,7 +138,7 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     """Return the tension of a string at its quadrature points, shape (instants, points) [N], with its viscous and
-    viscoelastic parts. It is N = S sqrt(C) of Kinon et al. (2, 10).
+    viscoelastic parts.
 
     With the viscous part and that of branches of a law that creeps.
 
@@ -189,8 +189,8 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the strain C below which a string counts as slack, where C lies between ``lowest`` and ``highest`` in
-    the run; None if it is never slack.
+    """Return the squared stretch of a string below which it counts as slack; None if it never is. In the run the
+    squared stretch lies between ``lowest`` and ``highest``.
     """
     from scipy.optimize import brentq  # here: it takes long to import
 
@@ -208,8 +208,8 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the strains C (squared stretch) of a string over time: for each group of strains the group and C,
-    shape (instants, points).
+    """Return the squared stretch of a string over time, shape (instants, points), for each group of its strains,
+    together with the group.
     """
     from phlexible.bodies.mechanics.absolute import strain_values
 

@@ -100,13 +100,13 @@ def _alternates(swing: Array, rates: Array) -> bool:
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
 
 
-def _compliance(system: System, part: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
+def _compliance(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
     """Return the rate that a unit impulse along the coordinate of a force causes with all joints closed: the
     inverse effective mass. The name of the body that moves most comes with it.
     """
     own = slice(instant, instant + 1)
-    at, state = part.instants.at(own), part.recording.state(instant)
-    system = system.phase(part.recording.held[instant]).system
+    at, state = run.instants.at(own), run.recording.state(instant)
+    system = system.phase(run.recording.held[instant]).system
     row = coordinate_row(system, at, force.force.coordinate)[0]
     mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
     velocities, _ = nearest_point(mass, joints).solve(row)

@@ -45,8 +45,8 @@ def strain_places(rod: RodInModel) -> Array:
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
-    """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of a rod at its quadrature points, shape (instants,
-    points, 6) [N, N m]. Viscous and viscoelastic parts are included.
+    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature points,
+    shape (instants, points, 6) [N, N m]. Viscous and viscoelastic parts are included.
     """
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
@@ -92,8 +92,8 @@ INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
 
 @dataclass(frozen=True, eq=False)
 class SectionForces:
-    """Section forces and moments of a beam or rod at T instants and s stations. They are what the part beyond a cut
-    exerts on its positive face (normal +x).
+    """Section forces and moments of a beam or rod over time at stations along it. They are what the part beyond a
+    cut exerts on its positive face (normal +x).
 
     In the local axes of the section, which turn with its slopes. In the plane ``shear_z``, ``torsion``
     and ``moment_y`` are zero.
@@ -123,7 +123,7 @@ class SectionForces:
 
 @dataclass(frozen=True, eq=False)
 class BeamStress:
-    """Stress in the cross-sections of a beam or rod at T instants and s stations: normal stress, positive in
+    """Stress in the cross-sections of a beam or rod over time at stations along it: normal stress, positive in
     tension, and shear stress.
 
     Attributes:

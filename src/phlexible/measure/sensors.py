@@ -856,8 +856,8 @@ class SectionForce(_Station):
     label, unit, components = "section force", "N or N m", FORCES
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the section forces N, Q_y, Q_z, M_x, M_y, M_z of the station at all instants of a run, shape
-        (instants, 6) [N, N m].
+        """Return normal force, two shear forces, torsion and two bending moments of the station at all instants,
+        shape (instants, 6) [N, N m].
         """
         found = section_forces.section_forces(run, self.body, [self.x])
         return np.stack([getattr(found, name)[:, 0] for name in FORCES], axis=1)

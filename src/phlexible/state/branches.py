@@ -73,8 +73,8 @@ def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
 
 
 def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the forces of the viscoelastic branches of a string for each group of strains, ``sum EA e / 4``, shape
-    (..., strains) [N]. The history variables have shape (..., branches).
+    """Return the stresses of the viscoelastic branches of a string for each group of its strains, shape (...,
+    strains) [N]. The history variables have shape (..., branches).
     """
     found, begin = [], sum(_count(force.relaxation) for _, force in system.forces)
     for number, body in enumerate(system.nodal, start=system.layout.frames):

@@ -52,8 +52,8 @@ class MeasuredRows:
 
 @dataclass(frozen=True, eq=False)
 class LawSlopes:
-    """Linearization of a force law that is a function of the state: its generalized forces change by -K dq - D dnu
-    for small changes of pose and velocities.
+    """Linearization of a force law that is a function of the state: stiffness and damping matrices of its
+    generalized forces for small changes of pose and velocities.
 
     Attributes:
         name: name of the load or force element.
@@ -73,7 +73,7 @@ class LawSlopes:
 
     @property
     def damping(self) -> sparse.csr_array:
-        """Damping matrix D of the law, shape (velocities, velocities)."""
+        """Damping matrix of the law, shape (velocities, velocities)."""
         return sparse.csr_array(self.levers @ self.rate_rows)
 
 
@@ -452,8 +452,8 @@ def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
 
 
 def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
-    """Return the matrix S, shape (3, 3), and the vector t, shape (3,), that spread a moment as forces t x d_i on
-    directions d_i. They satisfy S t = moment (4.16).
+    """Return how a moment is spread as forces t x d_i on three directions d_i: a matrix S, shape (3, 3), and the
+    vector t, shape (3,), with S t = moment (4.16).
     """
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
     return spread, np.linalg.solve(spread, moment)
@@ -485,8 +485,8 @@ def prescribed_parts(system: System, at: Instants) -> Array:
 
 
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """Return the derivative of the constraint forces G^T lambda with respect to the pose at constant multipliers
-    lambda, shape (velocities, velocities).
+    """Return the derivative of the generalized constraint forces with respect to the pose at constant multipliers,
+    shape (velocities, velocities).
     """
     return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
@@ -543,7 +543,7 @@ def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
     """Return the derivative of the generalized forces of all force elements with respect to the pose at constant
-    velocities. Without curvature it is ``J^T F' J`` alone, J being the derivative of the coordinates.
+    velocities, shape (velocities, velocities). Without curvature, terms from the change of directions are left out.
     """
     size = int(system.layout.velocity[-1])
     if not system.forces:
@@ -567,9 +567,7 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Return the matrix B of all dampers, shape (forces, velocities), whose product B^T B is their damping
-    matrix.
-    """
+    """Return a matrix B, shape (forces, velocities), such that B^T B is the damping matrix of all dampers."""
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))

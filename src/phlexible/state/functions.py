@@ -79,8 +79,8 @@ class VectorCollector:
 
 @dataclass(frozen=True, eq=False)
 class FunctionSet:
-    """Set of M scalar functions, each a sum of scalar products of difference vectors, that are evaluated together
-    at T instants.
+    """Set of scalar functions, each a sum of scalar products of difference vectors, that are evaluated together at
+    many instants.
 
     Attributes:
         layout: layout of the arrays of the system.
@@ -131,8 +131,8 @@ class FunctionSet:
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the matrix G of derivatives of functions with respect to velocities, in the
-        order of ``pattern``, shape (instants, entries).
+        """Return the nonzero entries of the Jacobian of the functions with respect to the velocities, in the order
+        of ``pattern``, shape (instants, entries).
         """
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
@@ -146,15 +146,15 @@ class FunctionSet:
         return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the sparse matrix G of derivatives of the functions with respect to the velocities at one instant,
-        shape (functions, velocities).
+        """Return the sparse Jacobian of the functions with respect to the velocities at one instant, shape
+        (functions, velocities).
         """
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the matrix G of derivatives of the functions with respect to the velocities at one instant. It is
-        an array if it is small, else sparse.
+        """Return the Jacobian of the functions with respect to the velocities at one instant, shape (functions,
+        velocities). It is an array if it is small, else sparse.
         """
         if not is_small(self._shape[1]):
             return self.matrix(at)
@@ -199,7 +199,7 @@ class FunctionSet:
 
     def accelerations(self, at: Instants) -> Array:
         """Return the second time derivatives of the functions for constant velocities, shape (instants, functions).
-        The full ones are G dnu/dt plus these.
+        The Jacobian times the accelerations has to be added to get the full ones.
         """
         y = self._chord_values(at)
         dy = self.chords_of(self.set.rates(at, at.velocity))
@@ -230,8 +230,8 @@ class FunctionSet:
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative of the generalized forces G^T lambda with respect to the pose at one instant and
-        constant multipliers lambda, shape (velocities, velocities).
+        """Return the derivative, with respect to the pose, of the generalized forces of constant multipliers along
+        the functions at one instant, shape (velocities, velocities).
         """
         made, jacobian = self.wiring, self.set.jacobian(at)
         values = self._factors(at)[0][0] * multipliers[made.term_owner]
@@ -255,15 +255,17 @@ class FunctionSet:
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the matrix G of derivatives with respect to the velocities, two
-        arrays of shape (entries,).
+        """Row and column of every nonzero entry of the Jacobian of the functions with respect to the velocities,
+        two arrays of shape (entries,).
         """
         scatter = self._scattered[0]
         return scatter.rows, scatter.columns
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Positions of the nonzero entries of the matrix G, and the weighted sums that compute them."""
+        """Positions of the nonzero entries of the Jacobian of the functions, and the weighted sums that compute
+        them.
+        """
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -272,7 +274,7 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Shape of the matrix G of derivatives with respect to the velocities, (functions, velocities)."""
+        """Shape of the Jacobian of the functions with respect to the velocities, (functions, velocities)."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
@@ -426,7 +428,7 @@ class ConstraintSet:
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
         """Return the constraint functions at the given instants, shape (instants, constraints); they are zero where
-        joints close.
+        joints close. Angles in relations are those nearest to ``near``, or to zero.
 
         Args:
             at: instants at which the functions are evaluated.
@@ -496,8 +498,8 @@ class ConstraintSet:
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative of the generalized constraint forces G^T lambda with respect to the pose at one
-        instant and constant multipliers, shape (velocities, velocities).
+        """Return the derivative, with respect to the pose, of the generalized forces of constant multipliers at one
+        instant, shape (velocities, velocities).
         """
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)

@@ -25,8 +25,7 @@ Points = slice | IntArray
 
 @dataclass(frozen=True, eq=False)
 class RecordedGiven:
-    """Recorded values and rates of prescribed motions at T instants: f moving frames of the ground and p paths of
-    drives.
+    """Recorded values and rates of prescribed motions over time: moving frames of the ground and paths of drives.
 
     Attributes:
         frames: origins, world axes, shape (T, f, 3) [m].
@@ -155,8 +154,8 @@ Given = RecordedGiven | GivenFunctions
 
 @dataclass(frozen=True, eq=False)
 class Instants:
-    """States of a mechanism at T instants with the prescribed motions then. The arrays are those of ``State`` with
-    an axis for time in front.
+    """States of a mechanism at many instants with the prescribed motions then. The arrays are those of ``State``
+    with an axis for time in front.
     """
 
     time: Array

@@ -32,7 +32,7 @@ LEAST = 3
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """Recorded run of a system with T = N + 1 instants; derived quantities are computed once on demand.
+    """Recorded run of a system; quantities derived from the recording are computed once on demand.
 
     Attributes:
         is_redundant: whether constraints are redundant at the start; None: not computed yet.
@@ -276,7 +276,7 @@ PROJECTION_RELAXATION, REFINEMENTS = 1e-10, 5
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """Part of the constraint matrix that belongs to the velocities of one body, at T instants, with the body's
+    """Part of the constraint matrix that belongs to the velocities of one body, over time, with the body's velocity
     response to unit multipliers.
 
     Attributes:
@@ -295,7 +295,9 @@ class BodyRows:
 
     @property
     def schur(self) -> Array:
-        """Contribution of the body to the matrix G M^-1 G^T of the constraints, shape (instants, rows, rows)."""
+        """Contribution of the body to the inverse effective mass matrix of the constraints, shape (instants, rows,
+        rows): constraint matrix times response.
+        """
         own = self.columns - self.place.start
         return np.asarray(self.constraint @ self.response[:, own])
 
@@ -364,7 +366,9 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
-    """Return the matrix G M^-1 G^T of all constraints at all instants as an array, shape (instants, rows, rows)."""
+    """Return the inverse effective mass matrix of all constraints at all instants, shape (instants, rows, rows). It
+    is G M^-1 G^T with constraint matrix G and mass matrix M.
+    """
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -372,7 +376,9 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """Return the matrix G M^-1 G^T of all constraints at one instant as a sparse matrix, shape (rows, rows)."""
+    """Return the inverse effective mass matrix of all constraints at one instant as a sparse matrix, shape (rows,
+    rows). It is G M^-1 G^T with constraint matrix G and mass matrix M.
+    """
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
@@ -390,8 +396,8 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses that remove the rates ``gap`` of the constraints, (G M^-1 G^T)^-1 gap, shape (instants,
-    rows). For redundant constraints they are one of the solutions.
+    """Return the impulses on the constraints that remove their rates ``gap``, shape (instants, rows). For redundant
+    constraints they are one of the solutions.
     """
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
@@ -452,9 +458,7 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Remove from weighted multipliers, shape (instants, rows), the part that has no effect on the bodies (in the
-    null space of the weighted G^T).
-    """
+    """Remove from weighted multipliers, shape (instants, rows), the part that has no effect on the bodies."""
     parts = body_rows(run)
     count = len(lengths)
     if count > DENSE_ROWS:

@@ -204,8 +204,8 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` constraints are clearly linearly independent, judged by the least eigenvalue of G
-    M^-1 G^T with rows of length 1.
+    """Return whether ``count`` constraints are clearly linearly independent, judged by the least eigenvalue of
+    their inverse effective mass matrix with rows scaled to length 1.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -219,7 +219,7 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
     """Return whether many constraints are clearly linearly independent, judged by the least eigenvalue of a sparse
-    matrix G M^-1 G^T.
+    matrix.
     """
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -340,16 +340,16 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
     return True
 
 
-def redundancy_text(system: System, state: State, found: list[Redundancy], at: Instants | None = None) -> str:
+def redundancy_text(system: System, state: State, redundant: list[Redundancy], at: Instants | None = None) -> str:
     """Return a message with the names of redundant joints, and of joints whose axes cannot move because of
     others.
     """
-    numbers = sorted({number for redundancy in found for number in redundancy.joints})
+    numbers = sorted({number for redundancy in redundant for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
-    return f"{_message(system, found)}; {locked_joint_text(locked)}" if locked else _message(system, found)
+    return f"{_message(system, redundant)}; {locked_joint_text(locked)}" if locked else _message(system, redundant)
 
 
-def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:
+def _refuse_contradiction(system: System, state: State, redundant: list[Redundancy]) -> None:
     """Refuse redundant constraints whose accelerations contradict each other, so that no motion goes on from the
     state.
     """
@@ -358,7 +358,7 @@ def _refuse_contradiction(system: System, state: State, found: list[Redundancy])
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
     is_given = bool(system.moving_frames or system.paths)  # their accelerations are second differences
     noise = (system.round_off / system.body_length + ROUND_OFF) / SHORT**2 if is_given else 0.0
-    for redundancy in found:
+    for redundancy in redundant:
         rows = np.array(list(redundancy.combination))
         weights = np.array(list(redundancy.combination.values())) * size[rows]
         if abs(weights @ change[rows]) > np.abs(weights).sum() * (CONTRADICTION * scale + noise):
@@ -380,10 +380,10 @@ def _rate(system: System, state: State) -> float:
     return max(float(np.abs(linear).max(initial=0.0)) / system.body_length, float(np.abs(spins).max(initial=0.0)))
 
 
-def _message(system: System, found: list[Redundancy]) -> str:
-    owner = system.owners[found[0].row]
-    numbers = tuple(sorted({number for redundancy in found for number in redundancy.joints}))
-    times = "once" if len(found) == 1 else f"{len(found)} times"
+def _message(system: System, redundant: list[Redundancy]) -> str:
+    owner = system.owners[redundant[0].row]
+    numbers = tuple(sorted({number for redundancy in redundant for number in redundancy.joints}))
+    times = "once" if len(redundant) == 1 else f"{len(redundant)} times"
     return (
         f"redundant joints: {times} a joint holds what others hold already, for example {owner.joint} "
         f"({owner.row.label}), in {_names(system, numbers)}; the motion is right, joint forces are not "

@@ -16,8 +16,8 @@ from phlexible.state.system import System
 
 
 def displaced(system: System, state: State, change: Array) -> State:
-    """Return a state whose pose is changed by a small motion: positions (x_c + dx), rotations (R exp(dtheta), in
-    body axes) and elastic coordinates (eta + deta). The velocities stay the same.
+    """Return a state whose pose is changed by a small motion, shape (velocities,): translations are in world axes,
+    rotation vectors in body axes, elastic coordinates are added. The velocities stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
@@ -60,7 +60,7 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 
 def centred_motions(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
     """Return the matrix, shape (velocities, velocities), that converts small motions of the reference points of
-    bodies to those of their centres of mass. Both are in body axes, and dr becomes dr + dtheta x c + S deta / m.
+    bodies to those of their centres of mass. Both are in body axes.
 
     Args:
         system: the mechanism.

@@ -175,11 +175,11 @@ class System:
         """Cache of the systems with some of the constraints active, by the set of closed locks; see ``phase``."""
         return {}
 
-    def phase(self, held: Array) -> "Phase":
+    def phase(self, locks: Array) -> "Phase":
         """Return the system with the constraints that are active while locks are at the given positions, shape
         (switches,); NaN marks an open lock.
         """
-        is_held = ~np.isnan(held)
+        is_held = ~np.isnan(locks)
         known = self.phases.get(is_held.tobytes())
         if known is None:
             known = self.phases[is_held.tobytes()] = self._phase(is_held)

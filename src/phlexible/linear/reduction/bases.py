@@ -64,7 +64,9 @@ def with_mixed_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the rigid motions that the inputs can cause, as M-orthonormal columns, shape (n, k)."""
+    """Return the rigid motions that the inputs can cause, as columns orthonormal in the mass matrix, shape
+    (n, k).
+    """
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -120,8 +122,8 @@ def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool 
 
 
 def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
-    """Return M-orthonormal columns that span rigid motions and static responses; refuse if there are more than
-    ``count``.
+    """Return columns, orthonormal in the mass matrix, that span rigid motions and static responses; refuse if there
+    are more than ``count``.
     """
     basis = joined(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
@@ -181,8 +183,8 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
-    """Return a Krylov reduction basis as M-orthonormal columns, shape (n, count); it has fewer where given
-    frequencies do not span as many.
+    """Return a Krylov reduction basis as columns orthonormal in the mass matrix, shape (n, count). It has fewer
+    where given frequencies do not span as many.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
@@ -277,8 +279,8 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
 
 
 def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
-    """Return a Craig-Bampton reduction basis as M-orthonormal columns, shape (n, count): rigid motions, static
-    responses at the ports, and modes with fixed ports.
+    """Return a Craig-Bampton reduction basis as columns orthonormal in the mass matrix, shape (n, count): rigid
+    motions, static responses at the ports, and modes with fixed ports.
 
     Raises:
         ParameterError: fewer columns than rigid motions and ports.

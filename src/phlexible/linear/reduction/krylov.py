@@ -176,9 +176,9 @@ def frequency_grid(poles: Array) -> Array:
     return np.concatenate(between)
 
 
-def greatest_error(found: ComplexArray, exact: ComplexArray) -> float:
-    """Return the largest error of a response, shape (outputs, inputs), relative to the exact one, entry by
-    entry.
+def greatest_error(response: ComplexArray, exact: ComplexArray) -> float:
+    """Return the largest error of a frequency response relative to the exact one, entry by entry, both of shape
+    (outputs, inputs).
     """
     size = np.abs(exact)
-    return float((np.abs(found - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))
+    return float((np.abs(response - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))

@@ -117,8 +117,8 @@ def normal_form_of_states(form: EnergyForm) -> NormalForm:
 def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
-    """Make a ``NormalForm`` in which the states with J x = R x = 0, which never change, are separated from the
-    others. They are rigid motions and self-stresses.
+    """Make a ``NormalForm`` in which the states that never change (rigid motions and self-stresses) are separated
+    from the others.
     """
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
@@ -246,7 +246,7 @@ def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Arr
 
 
 def _factor(gramian: Array) -> Array:
-    """Return a factor L of a Gramian, L L^T; negative eigenvalues (round-off) count as zero."""
+    """Return a factor L of a symmetric Gramian, which is L L^T; negative eigenvalues (round-off) count as zero."""
     values, vectors = linalg.eigh((gramian + gramian.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 

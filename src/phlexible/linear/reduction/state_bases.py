@@ -557,7 +557,8 @@ RIGID = 1e-7  # share of the root of the energy that is flexible
 
 
 def rigid_states(model: ObservedPHDAE) -> IntArray:
-    """Return the indices of the rigid velocities, the states that J and R couple to multipliers only.
+    """Return the indices of the rigid velocities: states that the structure and dissipation matrices couple to
+    multipliers only.
 
     Raises:
         ModelError: a model in other variables than velocities and stresses.
