@@ -25,7 +25,7 @@ class Drive(ModelPart):
     Made by ``joint.drive(angle=...)`` or ``joint.drive(position=...)``. Compared by identity.
 
     Attributes:
-        joint: that is driven.
+        joint: joint of which a coordinate is driven.
         coordinate: name of its coordinate, "angle", "position", ...
         path: p(t), its first value the coordinate at the initial pose [rad or m].
         name: key of the drive's work in the energy ledger; None: made from the joint.
@@ -76,8 +76,8 @@ class ServoPush(Portable):
     """Prescribed part of a servo, kp target + kd (its rate), which is added to a spring of rest 0 and a damper.
 
     Attributes:
-        target: of the coordinate [rad or m].
-        kp, kd: gains.
+        target: prescribed coordinate [rad or m].
+        kp, kd: gains of the coordinate and of its rate.
     """
 
     target: TimePath

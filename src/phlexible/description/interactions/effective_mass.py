@@ -33,8 +33,8 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
     Args:
         inertia: mass, or moment of inertia, that moves [kg or kg m2].
-        size: of what moves, the lever of its weight [m]; 0: 0.1 m.
-        exponent: of the depth.
+        size: lever of the weight of what moves [m]; 0: 0.1 m.
+        exponent: exponent of the depth in the force.
     """
     return float(inertia * GRAVITY / (SHALLOW * (size or SIZE)) ** exponent)
 

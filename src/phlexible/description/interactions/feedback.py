@@ -36,8 +36,8 @@ class LinearController:
 
     Attributes:
         A, B, C, D: shapes (n, n), (n, inputs), (outputs, n), (outputs, inputs).
-        is_discrete: whether A and B take the state from one sample to the next.
-        period: of the samples of a discrete one [s]; None: not said, or continuous.
+        is_discrete: whether A and B advance the state from one sample to the next.
+        period: time between samples of a discrete controller [s]; None: not specified, or continuous.
     """
 
     A: Array

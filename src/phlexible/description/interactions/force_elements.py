@@ -283,13 +283,13 @@ def bristle_of(
     """Return the friction spring of a friction law, None where friction is regularized or absent.
 
     Args:
-        owner: for messages.
-        stiffness: of the bristle; 0: regularized friction; None: ``default()``.
-        damping: of the damper beside it; None: a tenth of the critical one of ``mass``.
+        owner: name of the element, for messages.
+        stiffness: stiffness of the bristle; 0: regularized friction; None: ``default()``.
+        damping: coefficient of the damper beside it; None: a tenth of the critical one of ``mass``.
         dynamic, static: names and values of the friction while it slips, and while it sticks; None: the same.
         slow: name and value of the speed below which regularized friction is proportional to the speed.
         default: returns the stiffness if none is given.
-        mass: that the bristle holds [kg].
+        mass: mass that the bristle holds [kg].
 
     Raises:
         ParameterError: arguments of friction without friction, of a bristle without one, or of regularized friction
@@ -326,12 +326,13 @@ class Coulomb:
     """Dry friction level v / max(|v|, speed): below the speed it is regularized; with a bristle it sticks.
 
     Attributes:
-        level: of the force [N or N m]; across a contact the coefficient, times its normal force.
-        speed: [m/s or rad/s].
-        share: of the force that ``joint`` transmits, added to the level [1 or m].
-        joint: or None.
-        bristle: what sticks in place of what creeps, or None.
-        rolling, drilling: what resists turns along and about the normal where bodies touch, or None.
+        level: level of the force [N or N m]; across a contact the coefficient, which its normal force multiplies.
+        speed: speed below which friction without a bristle is proportional to the rate [m/s or rad/s].
+        share: share of the force that ``joint`` transmits, which is added to the level [1 or m].
+        joint: joint whose force adds to the level, or None.
+        bristle: friction spring that sticks; None: friction is regularized.
+        rolling, drilling: friction springs that resist rotations along and about the normal where bodies touch, or
+            None.
     """
 
     level: NonNegative
@@ -384,10 +385,10 @@ class CoordinateForce(Portable):
         coordinate: theta [rad or m].
         stiffness: [N m/rad or N/m].
         damping: [N m s/rad or N s/m].
-        rest: where the spring is at rest [rad or m].
+        rest: coordinate at which the spring is at rest [rad or m].
         potential: U(theta), or None [J].
         value: prescribed part, constant, function of time or of measurements [N m or N].
-        contact: what pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
+        contact: one-sided law that pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
         friction: dry friction along theta, or across the contact where there is one; None: none.
         is_strain: the energy is that of a deformed body and not of a spring between bodies.
         is_servo: nothing is stored or lost: the work of spring and damper too is supplied from outside.
@@ -494,12 +495,12 @@ class SpringDamper(ForceElement):
 
     Attributes:
         first, second: the points; one may be on the ground.
-        stiffness: [N/m].
-        damping: [N s/m].
-        length: at rest [m]; None: that of the initial pose.
+        stiffness: stiffness of the spring [N/m].
+        damping: coefficient of the damper [N s/m].
+        length: length at rest [m]; None: that of the initial pose.
         potential: energy beyond the linear spring, a function of the distance; None: none.
         relaxation: branches of spring [N/m] and dashpot in series, which follow the distance; None: none.
-        name: for messages and the ledger; None: made from the ports.
+        name: name for messages and the ledger; None: made from the ports.
         tension_only: whether it is a rope: slack, with neither spring nor damper, where it is shorter than
             ``length``, and never pushing.
 
@@ -595,14 +596,14 @@ class JointElement(AlongJoint):
 
     Attributes:
         joint: whose coordinate it acts on; positive forces enlarge the coordinate.
-        coordinate: its name.
+        coordinate: name of the coordinate.
         stiffness: [N m/rad or N/m].
         damping: [N m s/rad or N s/m].
         rest: [rad or m]; None: the coordinate at the initial pose.
         potential: energy beyond the linear spring, a function of the coordinate; None: none.
         force: prescribed: a number, a function of time, or a ``Feedback`` [N m or N].
         breakpoints: times where the prescribed force jumps or kinks [s].
-        name: for messages and the ledger; None: made from the joint.
+        name: name for messages and the ledger; None: made from the joint.
         relaxation: branches of spring and dashpot in series, which follow the coordinate; None: none.
     """
 
@@ -691,7 +692,7 @@ class Bushing(ForceElement):
         damping: along x, y, z [N s/m].
         rotational_stiffness: about x, y, z [N m/rad].
         rotational_damping: about x, y, z [N m s/rad].
-        name: for messages; None: made from the ports.
+        name: name for messages; None: made from the ports.
         relaxation: branches of spring and dashpot in series beside each spring, whose stiffnesses are shares of its
             own [-]; None: it does not creep.
 

@@ -95,7 +95,7 @@ class Row:
     """A function g = sum of terms - constant - offset(t), which a constraint keeps at zero.
 
     Attributes:
-        terms: the sum.
+        terms: products of difference vectors that are added.
         constant: subtracted from it.
         label: description for messages.
         offset: function of time of a driven position, subtracted too.
@@ -215,7 +215,7 @@ class Coordinate(ABC):
     """A scalar coordinate of a joint, or of a force, as a function theta(y) of bilinear functions y.
 
     Attributes:
-        name: in calls of users: "angle", "position", "distance", ...
+        name: name in calls of users: "angle", "position", "distance", ...
     """
 
     name: str
@@ -317,7 +317,7 @@ class StrainCoordinate(LinearCoordinate):
     """A strain of a rod, one sum of products of vectors, which no joint has and no drive prescribes.
 
     Attributes:
-        terms: the sum.
+        terms: products of vectors that are added.
         unit_of_strain: "1", or "1/m" of a curvature.
     """
 

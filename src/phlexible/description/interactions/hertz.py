@@ -19,10 +19,10 @@ def hertz_stiffness(
     is small compared with R.
 
     Args:
-        radius: of the sphere [m].
-        material: of the sphere.
-        other_radius: of the other sphere [m]; None: a plane; negative: a hollow sphere around it.
-        other_material: of the other sphere; None: it is rigid.
+        radius: radius of the sphere [m].
+        material: material of the sphere.
+        other_radius: radius of the other sphere [m]; None: a plane; negative: a hollow sphere around it.
+        other_material: material of the other sphere; None: it is rigid.
 
     Raises:
         ParameterError: numbers out of range, a hollow that is not larger, or what is no material.

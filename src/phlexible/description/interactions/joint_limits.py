@@ -42,19 +42,20 @@ class JointFriction(AlongJoint):
     """Dry and viscous friction along a coordinate of a joint. Made by ``joint.friction``.
 
     Attributes:
-        joint, coordinate: along which it acts.
+        joint, coordinate: joint, and name of its coordinate along which friction acts.
         coulomb: level of the dry friction, whatever the joint transmits [N m or N].
-        viscous: [N m s/rad or N s/m].
+        viscous: coefficient of viscous friction [N m s/rad or N s/m].
         stiction_speed: with ``bristle=0``: the rate below which dry friction falls to zero, so that the joint
             creeps [rad/s or m/s]; None: 1e-3.
-        name: for messages; None: made from the joint.
-        coefficient: times the size of the force that the joint transmits, adds to the level.
-        radius: of the bearing, of angles only [m].
+        name: name for messages; None: made from the joint.
+        coefficient: factor on the force that the joint transmits; the product is added to the level.
+        radius: radius of the bearing, for angles only [m].
         bristle: stiffness of what sticks [N m/rad or N/m]. None: the one of a ``JointStop`` there, by which the
             weight of what both bodies move bends it by 1e-3 rad or a thousandth of their size, or more, so that
             ``coulomb`` bends it by no more than that. 0: none.
-        bristle_damping: beside it [N m s/rad or N s/m]; None: a tenth of the critical one of what the joint moves.
-        static: in place of ``coefficient``, or of ``coulomb`` without one, while it sticks; None: the same.
+        bristle_damping: coefficient of the damper beside the bristle [N m s/rad or N s/m]; None: a tenth of the
+            critical one of what the joint moves.
+        static: coefficient, or level where there is none, while the joint sticks; None: as while it slides.
     """
 
     coulomb: NonNegative = 0.0
@@ -127,13 +128,13 @@ class JointStop(AlongJoint):
     """Travel limits of a joint coordinate, beyond which a spring pushes back. Made by ``joint.stop``.
 
     Attributes:
-        joint, coordinate: that is limited.
+        joint, coordinate: joint, and name of its coordinate that is limited.
         lower, upper: limits of the coordinate [rad or m]; None: no limit.
         stiffness: [N m/rad or N/m]. None: the weight of both bodies sinks by a thousandth of their size, or 1e-3
             rad (``repr`` has the number); set it for joints that carry more.
         damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2]; None: ``restitution``. 0: the
             stop is lossless.
-        name: for messages; None: made from the joint.
+        name: name for messages; None: made from the joint.
         restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless. None:
             0.3, by which joints come to rest, or ``damping`` if that is set.
         restitution_rate: slower impacts lose less: they are damped as those of this rate [rad/s or m/s].

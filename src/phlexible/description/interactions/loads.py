@@ -75,7 +75,7 @@ class PointLoad(Load, DirectedLoad):
     """A load at an attachment, the common base of forces and torques.
 
     Attributes:
-        attachment: where the load acts.
+        attachment: point of a body on which the load acts.
         value: shape (3,), a function of time [s] that returns it, or a ``Feedback``.
         axes: "world", or "body": turning with the material at the attachment (a follower load).
     """
@@ -131,8 +131,8 @@ class PointLoad(Load, DirectedLoad):
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
-            dimension: of the model.
-            times: that the values belong to, for the message [s].
+            dimension: dimension of the model.
+            times: times that the values belong to, for the message [s].
 
         Raises:
             ParameterError: says which components may be given.
@@ -252,9 +252,9 @@ class Input(NamedTuple):
     """A value that users may set from step to step.
 
     Attributes:
-        place: in a row of load values.
-        value: in the model, shape (1,) or (3,).
-        load: whose three numbers they are; None: a single one.
+        place: index of its first value in a row of load values.
+        value: value in the model, shape (1,) or (3,).
+        load: load whose three values they are; None: a single value.
     """
 
     place: int

@@ -40,10 +40,10 @@ class RodElement(ForceElement):
     """One element of a rod in a model, with a force law for each strain at its quadrature points.
 
     Attributes:
-        rod: the description.
-        number: of the element, from 0.
+        rod: description of the rod.
+        number: index of the element in the rod.
         nodes: the two or three sections that it connects.
-        stress_free: Gamma and K without stress, at each quadrature point, shape (g, 6); None: as ``rod`` says.
+        stress_free: Gamma and K without stress at each quadrature point, shape (g, 6); None: those of ``rod``.
     """
 
     rod: Rod
@@ -173,8 +173,8 @@ def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | Non
     """Return the elements between the placed nodes of a rod.
 
     Args:
-        rod: the description.
-        nodes: from start to end.
+        rod: description of the rod.
+        nodes: placed nodes from start to end.
         stress_free: Gamma and K of all quadrature points, shape (elements, g, 6); None: as ``rod`` says.
     """
     return tuple(

@@ -35,9 +35,9 @@ class FeedbackShare(Feedback):
     """A share of the values of a controller, which acts at one port or load.
 
     Attributes:
-        whole: the same object for all its shares.
+        whole: controller of all shares, the same object for each.
         begin: index of the first value.
-        direction: that a single value acts along; None: values act as they are.
+        direction: direction along which a single value acts; None: values act as they are.
     """
 
     whole: Whole = field(kw_only=True)
@@ -96,7 +96,7 @@ class ShareOfState(Portable):
         places, rates: indices of x and v among the measured numbers.
         begin, end: range of the share.
         size: count of all values.
-        name: for messages.
+        name: name for messages.
     """
 
     function: StateFunction

@@ -62,9 +62,9 @@ class RoundedCoordinate(GapCoordinate):
 
     Attributes:
         first: a, carries the directions.
-        second: b.
+        second: port b.
         directions: d_i at right angles.
-        zones: a_i [m].
+        zones: half-widths a_i of the zone [m].
     """
 
     first: Port
@@ -103,7 +103,7 @@ class SegmentCoordinate(GapCoordinate):
     """Distance |r - t s| of a point from a line segment, t = r.s / s.s between 0 and 1 (8.27) [m].
 
     Attributes:
-        first, end: of the segment; s = x_end - x_first.
+        first, end: ends of the segment; s = x_end - x_first.
         second: the point; r = x_second - x_first.
     """
 
@@ -169,12 +169,12 @@ class RubbingCoordinate(GapCoordinate):
     and, with rolling or drilling resistance, those of the rotation psi (8.46).
 
     Attributes:
-        gap: the coordinate.
+        gap: coordinate of the gap.
         toucher: port with the centre.
         carriers: ports of the surface: one, or two ends of a segment.
-        radius: of the sphere that touches [m].
+        radius: radius of the sphere that touches [m].
         dimension: 2 or 3.
-        resists_turns: whether there is resistance to rolling or drilling.
+        resists_turns: whether rolling or drilling is resisted.
     """
 
     gap: Coordinate
@@ -268,7 +268,7 @@ class Gap(NamedTuple):
     """A coordinate, and the position of the surface along it.
 
     Attributes:
-        coordinate: of the point, or the centre of a sphere.
+        coordinate: coordinate of the point, or of the centre of a sphere.
         surface: its value on the surface [m].
         side: 1: matter is where it is less, -1: where it is more.
     """
@@ -332,7 +332,7 @@ class Plane(Touchable):
     """A plane through a port; bodies are on the side that the normal points to.
 
     Attributes:
-        port: of the ground or a body, which carries it.
+        port: port of the ground or of a body, which carries the plane.
         normal: world axes at the initial pose, shape (3,).
 
     Raises:
@@ -470,8 +470,8 @@ class Capsule(Touchable):
     """A line segment between two ports with a radius, round at its ends: of a beam, a rod or a string.
 
     Attributes:
-        start, end: of one body or of two, nodes of strings.
-        radius: [m].
+        start, end: ends of the segment, ports of one body or of two, such as nodes of strings.
+        radius: radius around the segment [m].
     """
 
     start: Port
