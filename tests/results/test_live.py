@@ -8,7 +8,7 @@ import pytest
 import phlexible as ph
 from laws.test_halving import hit_beam, torn_rod
 from measure.test_state_force import bead
-from phlexible.step.integration.step_words import StepWords
+from phlexible.step.integration.step_words import StepWarnings
 from whole_models.test_redundant_motion import parallelogram
 
 
@@ -263,7 +263,7 @@ class Counts:
 def test_steps_whose_energies_do_not_add_up_are_told_from_the_first_one_on():
     """Those that another run had counted are not."""
     counts = Counts()
-    words = StepWords(counts)
+    words = StepWarnings(counts)
     assert not words.look(0.1) and not list(words.untold())
     counts.open_steps = 8
     assert words.look(0.2)

@@ -162,7 +162,7 @@ class Reader:
                 )
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)
-        recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
+        recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, prescribed=given)
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:

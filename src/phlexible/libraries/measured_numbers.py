@@ -143,7 +143,7 @@ class MeasuredNumbers:
         nothing = np.full((1, len(system.moving_frames), 3), np.nan)
         turns = np.full((1, len(system.moving_frames), 3, 3), np.nan)
         given = RecordedGiven(nothing, turns, nothing, nothing, paths, np.full(paths.shape, np.nan))
-        recording = recording_of(system, self._work_sources, np.array([np.nan]), rows, given=given)
+        recording = recording_of(system, self._work_sources, np.array([np.nan]), rows, prescribed=given)
         measured = partial(self._vectors, name)
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 

@@ -85,14 +85,14 @@ class _Held:
             except ConvergenceError as error:
                 yield lane, error
             run.forget()
-            threads.put(lane, run.stepper.memory.state, run.row[0], run.loads, run.continues)
+            threads.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads, run.continues)
             self.steps[lane] = run.steps
 
     def put(self, lane: int, saved: SavedInstant) -> None:
         """Continue one run from a saved instant."""
         run = self.runs[lane]
         run.put(saved)
-        self.lanes.put(lane, run.stepper.memory.state, run.row[0], run.loads)
+        self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
         self.steps[lane], self._is_ahead[lane] = saved.steps, False
         for name, rows in self._inputs.items():
             rows[lane] = saved.inputs[name]

@@ -39,11 +39,11 @@ class Cuda:
             self._driver = ctypes.CDLL(LIBRARY)
         except OSError as error:
             raise DeviceError(f"{LIBRARY}, NVIDIA's driver, cannot be loaded") from error
-        self._ask("cuInit", 0)
+        self._call("cuInit", 0)
         device = ctypes.c_int()
-        self._ask("cuDeviceGet", ctypes.byref(device), 0)
+        self._call("cuDeviceGet", ctypes.byref(device), 0)
         self._context = ctypes.c_void_p()
-        self._ask("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), device)
         self._modules: dict[str, Any] = {}
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
@@ -56,13 +56,13 @@ class Cuda:
         self._enter()
         if name not in self._modules:
             made = ctypes.c_void_p()
-            self._ask("cuModuleLoadData", ctypes.byref(made), _assembly(name, written).encode())
+            self._call("cuModuleLoadData", ctypes.byref(made), _assembly(name, written).encode())
             self._modules[name] = made
         module = self._modules[name]
 
         def function(of: str) -> Any:
             found = ctypes.c_void_p()
-            self._ask("cuModuleGetFunction", ctypes.byref(found), module, of.encode())
+            self._call("cuModuleGetFunction", ctypes.byref(found), module, of.encode())
             return found
 
         return function
@@ -71,22 +71,22 @@ class Cuda:
         """Allocate memory of the GPU for so many bytes."""
         self._enter()
         place = ctypes.c_uint64()
-        self._ask("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
+        self._call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
         return Room(self, place.value)
 
-    def put(self, room: "Room", array: NDArray[Any]) -> None:
+    def write(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy a contiguous array into memory of the GPU."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
-            self._ask("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
+            self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy memory of the GPU into a contiguous array."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
-            self._ask("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
+            self._call("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
         """Run a function in ``count`` threads and wait until all are done; the count follows the other
@@ -95,19 +95,19 @@ class Cuda:
         values = [_value(each) for each in (*arguments, count)]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         blocks = -(-count // THREADS_A_BLOCK)
-        self._ask("cuLaunchKernel", function, blocks, 1, 1, THREADS_A_BLOCK, 1, 1, 0, None, places, None)
-        self._ask("cuCtxSynchronize")
+        self._call("cuLaunchKernel", function, blocks, 1, 1, THREADS_A_BLOCK, 1, 1, 0, None, places, None)
+        self._call("cuCtxSynchronize")
 
     def free(self, address: int) -> None:
         """Free the memory of the GPU at an address."""
         self._enter()
-        self._ask("cuMemFree_v2", ctypes.c_uint64(address))
+        self._call("cuMemFree_v2", ctypes.c_uint64(address))
 
     def _enter(self) -> None:
         """Make this GPU the current one of the calling thread of Python."""
-        self._ask("cuCtxSetCurrent", self._context)
+        self._call("cuCtxSetCurrent", self._context)
 
-    def _ask(self, name: str, *arguments: Any) -> None:
+    def _call(self, name: str, *arguments: Any) -> None:
         status = int(getattr(self._driver, name)(*arguments))
         if status:
             words = ctypes.c_char_p()
@@ -133,10 +133,10 @@ def _freed(owner: Cuda, address: int) -> None:
         owner.free(address)
 
 
-def _value(given: Room | int | float) -> Any:
-    if isinstance(given, Room):
-        return ctypes.c_uint64(given.address)
-    return ctypes.c_double(given) if isinstance(given, float) else ctypes.c_int64(int(np.int64(given)))
+def _value(value: Room | int | float) -> Any:
+    if isinstance(value, Room):
+        return ctypes.c_uint64(value.address)
+    return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int64(int(np.int64(value)))
 
 
 def _assembly(name: str, written: Callable[[], str]) -> str:

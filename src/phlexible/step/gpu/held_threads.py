@@ -70,15 +70,15 @@ class HeldThreads:
         requests = np.concatenate([call.request for call in calls])
         self.state[self._known, ~requests["continues"]] = 0.0
         requests["continues"] = True
-        tables = layout.given_numbers([call.memory for call in calls])
+        tables = layout.data_numbers([call.memory for call in calls])
         self._columns = tables.shape[1]
         self._tables, self._requests = self._filled(tables), self._filled(requests)
         self._state, self._row, self._loads = (
             processor.room(each.nbytes) for each in (self.state, self.row, self.loads)
         )
         self._counts = processor.room(8 * self._count)
-        self._found = np.zeros((first.memory.counts["velocities"], self._count))
-        self._velocities = processor.room(self._found.nbytes)
+        self._projected = np.zeros((first.memory.counts["velocities"], self._count))
+        self._velocities = processor.room(self._projected.nbytes)
         begin = first.memory.place("counter")
         self._counted = [begin + place for place in COUNTED]
 
@@ -96,15 +96,15 @@ class HeldThreads:
         processor, taken = self._processor, np.where(which, count, 0).astype(np.int64)
         counted = self.state[self._counted]
         for room, array in ((self._state, self.state), (self._row, self.row), (self._loads, self.loads)):
-            processor.put(room, np.ascontiguousarray(array))
-        processor.put(self._counts, taken)
+            processor.write(room, np.ascontiguousarray(array))
+        processor.write(self._counts, taken)
         rooms = self._state, self._row, self._loads, self._requests, self._counts
         processor.call(self._steps, self._count, self._tables, self._columns, *rooms, self._size)
         for room, array in ((self._state, self.state), (self._row, self.row), (self._counts, taken)):
             processor.get(room, array)
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
-    def put(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
+    def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
         """Replace state, last stored row and loads of one mechanism; ``lane`` is its number.
 
         ``continues``: the next step starts where one of the same size ended.
@@ -117,16 +117,16 @@ class HeldThreads:
         """Velocities that satisfy the joints, shape (velocities, mechanisms); None if joints depend on each
         other."""
         known = np.zeros(self._count, dtype=np.int64)
-        self._processor.put(self._state, np.ascontiguousarray(self.state))
+        self._processor.write(self._state, np.ascontiguousarray(self.state))
         rooms = self._state, self._velocities, self._counts
         self._processor.call(self._projection, self._count, self._tables, self._columns, *rooms)
-        self._processor.get(self._velocities, self._found)
+        self._processor.get(self._velocities, self._projected)
         self._processor.get(self._counts, known)
-        return self._found if known.all() else None
+        return self._projected if known.all() else None
 
     def _filled(self, array: NDArray[Any]) -> Any:
         room = self._processor.room(array.nbytes)
-        self._processor.put(room, np.ascontiguousarray(array))
+        self._processor.write(room, np.ascontiguousarray(array))
         return room
 
 

@@ -42,7 +42,7 @@ class ThreadLayout:
         header: counts by their indices in a header, zero where addresses belong.
         state_numbers: count of numbers of the state, the first array of a thread.
         arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
-        given: names of these tables, in the order of their arrays.
+        data: names of these tables, in the order of their arrays.
         places: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
     """
 
@@ -58,28 +58,28 @@ class ThreadLayout:
         self.places = {
             place: (number[begin], 0) if begin in number else (-1, begin) for place, begin in places.items()
         }
-        self.given: list[str] = []
+        self.data: list[str] = []
         for place, table in enumerate(TABLES):
             if table.name in example.given and table.kind is not Kind.INTEGER:
                 self.places[place] = len(self.arrays), 0
                 self.arrays.append(example.given[table.name].size)
-                self.given.append(table.name)
+                self.data.append(table.name)
 
     @property
-    def first_given(self) -> int:
+    def first_data(self) -> int:
         """Number of the first array that holds a table of the system."""
-        return len(self.arrays) - len(self.given)
+        return len(self.arrays) - len(self.data)
 
     @property
     def numbers(self) -> int:
         """Total count of numbers in the arrays of a thread."""
         return self.state_numbers + sum(self.arrays)
 
-    def numbers_of(self, given: Mapping[str, NDArray[np.generic]]) -> Array:
+    def numbers_of(self, data: Mapping[str, NDArray[np.generic]]) -> Array:
         """Numbers of a mechanism's tables of the system, array after array, shape (numbers,)."""
-        return np.concatenate([np.zeros(0), *(np.asarray(given[name]).ravel() for name in self.given)])
+        return np.concatenate([np.zeros(0), *(np.asarray(data[name]).ravel() for name in self.data)])
 
-    def given_numbers(self, memories: Sequence[Memory]) -> Array:
+    def data_numbers(self, memories: Sequence[Memory]) -> Array:
         """Numbers of the system's tables of all mechanisms, shape (numbers, mechanisms).
 
         Shape (numbers, 1) if the mechanisms share their tables.
@@ -273,7 +273,7 @@ class _OfThread:
         found = cgutils.get_or_insert_function(self.module, kind, f"llvm.nvvm.read.ptx.sreg.{name}.x")
         return builder.sext(builder.call(found, []), _LONG)
 
-    def _write_thread(self, own: Any) -> None:
+    def _write_thread(self, function: Any) -> None:
         raise NotImplementedError
 
     def filled(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
@@ -285,7 +285,7 @@ class _OfThread:
         column = builder.select(builder.icmp_signed("==", columns, _LONG(1)), _LONG(0), thread)
         begin = 0
         for number, length in enumerate(layout.arrays):
-            if number < layout.first_given:
+            if number < layout.first_data:
                 with cgutils.for_range(builder, _LONG(length)) as loop:
                     builder.store(_REAL(0.0), builder.gep(arrays[number], [loop.index]))
                 continue
@@ -332,9 +332,9 @@ class _StepsOfThread(_OfThread):
     name = STEPS
     kinds = (_REALS, _LONG, _REALS, _REALS, _REALS, _POINTER, _LONGS, _REAL)
 
-    def _write_thread(self, own: Any) -> None:
-        tables, columns, state, row, loads, requests, counts, size, n, thread = own.args
-        layout, builder = self.layout, ir.IRBuilder(own.append_basic_block())
+    def _write_thread(self, function: Any) -> None:
+        tables, columns, state, row, loads, requests, counts, size, n, thread = function.args
+        layout, builder = self.layout, ir.IRBuilder(function.append_basic_block())
         left = cgutils.alloca_once_value(builder, builder.load(builder.gep(counts, [thread])))
         with builder.if_then(builder.icmp_signed("<", builder.load(left), _LONG(1))):
             builder.ret_void()
@@ -389,9 +389,9 @@ class _VelocitiesOfThread(_OfThread):
     name = VELOCITIES
     kinds = (_REALS, _LONG, _REALS, _REALS, _LONGS)
 
-    def _write_thread(self, own: Any) -> None:
-        tables, columns, state, found, counts, n, thread = own.args
-        layout, builder = self.layout, ir.IRBuilder(own.append_basic_block())
+    def _write_thread(self, function: Any) -> None:
+        tables, columns, state, found, counts, n, thread = function.args
+        layout, builder = self.layout, ir.IRBuilder(function.append_basic_block())
         _, header = self.filled(builder, tables, columns, state, n, thread)
         velocities, rows = (layout.header[PLACES[name]] for name in ("velocities", "rows"))
         result, drift, nothing = (self.array(builder, length) for length in (velocities, rows, 1))

@@ -50,9 +50,9 @@ class SampledController:
         self._queue = feedback.periods_of_delay + 1
         self.size = 3 + 2 * self._count + self._states + self._queue * value.size
         self._moves: dict[float, tuple[Array, Array]] = {}
-        self.put(np.zeros(self.size))
+        self.set_memory(np.zeros(self.size))
 
-    def put(self, memory: Array) -> None:
+    def set_memory(self, memory: Array) -> None:
         """Set the array in which the controller stores its numbers, shape (size,), and clear it."""
         memory[:] = 0.0
         memory[0] = np.nan
@@ -105,7 +105,7 @@ class SampledController:
         given = measured if feedback.target is None else feedback.target_at(time) - measured
         answer: object
         if law is None:
-            answer = asked(self.value, feedback.controller, time, given)
+            answer = evaluated(self.value, feedback.controller, time, given)
         else:
             if not is_first and (feedback.period is not None or time > self._clock[2]):
                 A, B = self._move(time - self._clock[2] if feedback.period is None else feedback.period)
@@ -146,7 +146,7 @@ class SampledController:
         return found
 
 
-def asked(
+def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
     """Call a controller with its measurements at a time [s] and return what it returns, unchecked.
@@ -231,7 +231,7 @@ class Controllers:
         ends = np.cumsum([0, *(each.size for each in self._sampled)]).tolist()
         self.memory = np.zeros(ends[-1])
         for one, begin, end in zip(self._sampled, ends, ends[1:], strict=False):
-            one.put(self.memory[begin:end])
+            one.set_memory(self.memory[begin:end])
         terms = [term for function in functions for term in function.terms]
         parts = [part for chord in assembly.chords for part in chord]
         self._memory = (
@@ -268,13 +268,13 @@ class Controllers:
                 result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
         return result
 
-    def hold(self, time: float, moving_rates: Array, held: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate the controllers at a time, and write the load values that they return into ``held``.
+    def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
+        """Evaluate the controllers at a time, and write the load values that they return into ``loads``.
 
         Args:
             time: start of the step [s].
             moving_rates: rates of the vectors in moving frames at the time, shape (vectors of moving frames, 3).
-            held: receives the values, zero elsewhere, shape (load values,) [N or N m].
+            loads: receives the values, zero elsewhere, shape (load values,) [N or N m].
             read: gives the whole state, for sensors that need it.
 
         Raises:
@@ -285,11 +285,11 @@ class Controllers:
         self._measure(*self._memory, self.angles)
         measured = self._numbers.copy()  # theirs to keep
         for each, controller, begin, end, column in self._calls:
-            answer = asked(each, controller, time, measured[begin:end])
+            answer = evaluated(each, controller, time, measured[begin:end])
             if type(answer) is float and column >= 0 and isfinite(answer):
-                held[column] = answer
+                loads[column] = answer
             else:
-                held[each.column : each.column + each.size] = checked_values(each, answer, time)
+                loads[each.column : each.column + each.size] = checked_values(each, answer, time)
         if not self._sampled:
             return
 
@@ -300,7 +300,7 @@ class Controllers:
         for sampled in self._sampled:
             values = sampled(time, measured, run)
             for target in sampled.value.targets:
-                target.write(values, held)
+                target.write(values, loads)
 
     @property
     def measured_vectors(self) -> IntArray:
@@ -315,7 +315,7 @@ class Controllers:
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):
-            self.put_laws(one, row[None])
+            self.write_law_values(one, row[None])
         return found
 
     def law_arms(self, reach: float) -> Array:
@@ -356,11 +356,11 @@ class Controllers:
         self._numbers[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
         return np.concatenate(self._law_values(time))
 
-    def put_laws(self, found: Array, values: Array) -> None:
+    def write_law_values(self, law_values: Array, values: Array) -> None:
         """Write values of the laws, shape (law values,), into rows of load values, shape (rows, load values)."""
         place = 0
         for each, *_ in self._laws:
-            values[:, each.column : each.column + each.size] = found[place : place + each.size]
+            values[:, each.column : each.column + each.size] = law_values[place : place + each.size]
             place += each.size
 
     def obeyed(self, time: float, values: Array) -> Array:
@@ -369,7 +369,7 @@ class Controllers:
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
-        self.put_laws(np.concatenate(self._law_values(time)), result[None])
+        self.write_law_values(np.concatenate(self._law_values(time)), result[None])
         return result
 
     def _write_moving_rates(self, moving_rates: Array) -> None:

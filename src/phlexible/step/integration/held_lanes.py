@@ -40,11 +40,11 @@ class HeldLanes:
         self._rows = np.zeros((1, *self.state.shape))
         self._reactions = np.zeros((len(first.reactions), lanes.width))
         self.row = self._rows[0]
-        self._moving, self._given = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
+        self._moving, self._load_values = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
         begin = first.memory.place("counter")
         self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
         self._velocities: Array | None = None
-        self._found, self._drift = np.zeros((2, 0, 0))
+        self._solution, self._drift = np.zeros((2, 0, 0))
         # Velocities were asked for after the steps before: they are found where these have left the state.
         self._needs_velocities = False
         self._advance, self._project = advance.source, joint_velocities.source
@@ -82,7 +82,7 @@ class HeldLanes:
         self._needs_velocities = False
         return done, tells
 
-    def put(self, lane: int, state: Array, row: Array, loads: Array) -> None:
+    def set_lane(self, lane: int, state: Array, row: Array, loads: Array) -> None:
         """Replace state, last stored row and loads of one lane by those of a mechanism with the same tables."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         self._velocities = None
@@ -100,16 +100,16 @@ class HeldLanes:
         """Project the velocities of the state in the lanes onto the joints, shape (velocities, width); None as
         above."""
         counts, width = self._memories[0].counts, self._lanes.width
-        if self._found.shape[1] != width:
-            self._found, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
+        if self._solution.shape[1] != width:
+            self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
             if self._lanes.is_specialized:
                 announce_structure(*self._projects(), entry=joint_velocities)
         known = self._project(*self._projects())
-        return self._found if known else None
+        return self._solution if known else None
 
     def _projects(self) -> tuple[Any, ...]:
         """Arguments of the call of ``joint_velocities``: header, moving vectors, drift, velocities, relaxation."""
-        return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._found, 0.0
+        return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
     def _room(self, count: int) -> Array:
         """Return the array for the loads of all substeps, shape (steps substeps, 3 loads, width).
@@ -117,9 +117,9 @@ class HeldLanes:
         Arrays and requests are made anew when the number of steps changes.
         """
         places = count * len(self._sizes)
-        if len(self._given) != places:
+        if len(self._load_values) != places:
             self._requests["steps"] = count
             self._requests["every"] = count
-            self._given = np.zeros((places, *self.loads.shape))
+            self._load_values = np.zeros((places, *self.loads.shape))
             self._moving = np.zeros((places + 1, 0, self._lanes.width))
-        return self._given
+        return self._load_values

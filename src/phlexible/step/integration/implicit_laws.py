@@ -25,11 +25,11 @@ class Trial(NamedTuple):
     """Result of a step that was tried with some values of the laws.
 
     Attributes:
-        given: values of the laws at its mean state, shape (values,).
+        law_values: values of the laws at its mean state, shape (values,).
         moved: changes of all positions that forces act on or laws measure, flat [m].
     """
 
-    given: Array
+    law_values: Array
     moved: Array
 
 
@@ -96,7 +96,7 @@ class ImplicitLaws:
         if here is None:
             return None
         for _ in range(MOST_CHANGES):
-            update = inverse @ (here.given - values)
+            update = inverse @ (here.law_values - values)
             if np.abs(update).max() <= GOAL * np.abs(values).max():
                 return (values, inverse) if is_here or take(values) is not None else None
             for length in LENGTHS if is_fresh else LENGTHS[:1]:
@@ -104,10 +104,10 @@ class ImplicitLaws:
                 there = take(values + change)
                 if there is None:
                     continue
-                gap = there.given - values - change
+                gap = there.law_values - values - change
                 following = np.abs(inverse @ gap)
                 if following.max() <= (1.0 - 0.25 * length if is_fresh else FALLS) * np.abs(update).max():
-                    inverse = _improved(inverse, change, gap - (here.given - values))
+                    inverse = _improved(inverse, change, gap - (here.law_values - values))
                     values, here, is_here = values + change, there, True
                     is_fresh = is_fresh and length == 1.0
                     break
@@ -133,8 +133,8 @@ class ImplicitLaws:
             here = take(values)
             if here is None:
                 return None
-            missed = inverse @ (here.given - values)
-            limit = ROUND_OFF * max(np.abs(values).max(), np.abs(here.given).max())
+            missed = inverse @ (here.law_values - values)
+            limit = ROUND_OFF * max(np.abs(values).max(), np.abs(here.law_values).max())
             if (np.abs(shares * missed) <= limit).all():
                 is_jump = np.abs(missed) > limit
                 if (shares[is_jump] > LEAST_SHARE).any():
@@ -164,7 +164,7 @@ class ImplicitLaws:
                 change *= PROBE * self._reach / moved
             if there is None:
                 return None
-            slopes[:, k] = (there.given - here.given) / change[k]
+            slopes[:, k] = (there.law_values - here.law_values) / change[k]
         try:
             return np.asarray(np.linalg.inv(np.eye(len(values)) - slopes))
         except np.linalg.LinAlgError:

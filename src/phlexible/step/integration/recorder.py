@@ -31,54 +31,54 @@ class Recorder:
         sink: takes each block.
 
     Attributes:
-        own_share: weight of the step before the last instant in the mean of its multipliers; 1 if they are final.
+        last_weight: weight of the step before the last instant in the mean of its multipliers; 1 if they are final.
     """
 
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
         self._blocks: list[RecordedStates] = []  # the last instant handed over, and what came since
-        self.own_share = 1.0
+        self.last_weight = 1.0
 
     @property
     def last_time(self) -> float:
         """Time of the last stored instant [s]."""
         return float(self._blocks[-1].time[-1])
 
-    def begin(self, time: float, rows: Rows, given: Given | None) -> None:
+    def begin(self, time: float, rows: Rows, prescribed: Given | None) -> None:
         """Record the first instant at a time [s]; its multipliers are those of the first step until ``settled``
         sets them."""
-        first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
-        self._blocks, self.own_share = [first], 0.0
+        first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
+        self._blocks, self.last_weight = [first], 0.0
 
-    def go_on(self, last: RecordedStates, own_share: float, own: Reactions) -> None:
-        """Start from the last instant of a run that continues; ``own`` are the reactions of the step before it."""
-        self._blocks, self.own_share = [concatenated([last])], own_share
-        if own_share == OPEN:
-            self._put(own)
+    def go_on(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
+        """Start from the last instant of a run that continues; ``reactions`` are those of the step before it."""
+        self._blocks, self.last_weight = [concatenated([last])], last_weight
+        if last_weight == OPEN:
+            self._set_reactions(reactions)
 
-    def settled(self, found: Reactions | None) -> None:
+    def settled(self, reactions: Reactions | None) -> None:
         """Set final multipliers and forces of the last instant, where the step size changes; None keeps the mean.
 
         None where there are none: the mean is taken after all.
         """
-        if self.own_share < 1.0 and found is not None:
-            self._put(found)
-            self.own_share = 1.0
+        if self.last_weight < 1.0 and reactions is not None:
+            self._set_reactions(reactions)
+            self.last_weight = 1.0
 
-    def ended(self, found: Reactions | None, checkpoint: Checkpoint) -> None:
+    def ended(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
         """Send the last instant of the run to the sink once more, with final multipliers and forces, unless they
         are None."""
         last = concatenated([self._last])
-        if found is not None:
-            last.multipliers[-1], last.forces[-1] = found
+        if reactions is not None:
+            last.multipliers[-1], last.forces[-1] = reactions
             self._sink(last, checkpoint)
 
-    def _put(self, reactions: Reactions) -> None:
+    def _set_reactions(self, reactions: Reactions) -> None:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def next_step(self, reactions: Array) -> None:
         """Average the multipliers and forces of the last stored instant with those of the step that follows it."""
-        last, share, self.own_share = self._blocks[-1], self.own_share, 1.0
+        last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
             return
@@ -96,7 +96,7 @@ class Recorder:
         """
         if len(times):
             self._blocks.append(recording_of(self._system, self._sources, times, rows, halvings))
-            self.own_share = OPEN if is_last_open else 1.0
+            self.last_weight = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
         """Send all instants up to the checkpoint to the sink."""
@@ -112,7 +112,7 @@ def recording_of(
     times: Array,
     rows: Rows,
     halvings: int = 0,
-    given: Given | None = None,
+    prescribed: Given | None = None,
 ) -> RecordedStates:
     """Stored rows of a stepper at some instants as a recording.
 
@@ -122,14 +122,14 @@ def recording_of(
         times: stored instants, shape (instants,) [s].
         rows: stored rows of the stepper.
         halvings: number of halved steps so far.
-        given: frames and paths at these times, where they are known.
+        prescribed: frames and paths at these times, where they are known.
     """
     count = len(times)
     own = {name: array[:count] for name, array in rows.items()}
-    given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
+    prescribed = GivenFunctions(system.moving_frames, system.paths, times) if prescribed is None else prescribed
     work = [_sum(own["work"], columns) for columns in sources.values()]
     tables = {name: own[table] for name, table in TABLE_OF.items()}
-    functions = {name: getattr(given, name) for name in OF_TIME}
+    functions = {name: getattr(prescribed, name) for name in OF_TIME}
     energies = dict(zip(("kinetic", "strain", "gravity", "spring"), own["energy"].T, strict=True))
     return RecordedStates(
         time=np.array(times),

@@ -10,7 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.step_failures import MOST_HALVINGS, PATIENCE, Pieces, step_failure
-from phlexible.step.integration.step_words import StepWords
+from phlexible.step.integration.step_words import StepWarnings
 from phlexible.step.integration.stored_rows import Advance, Storage
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Run:
         check: Callable[[Array], None] | None = None,
     ) -> None:
         self.stepper, self.sizes, self.halvings = stepper, StepSizes(), 0
-        self.count, self.words = Pieces(stepper, most_pieces), StepWords(stepper)
+        self.count, self.words = Pieces(stepper, most_pieces), StepWarnings(stepper)
         self._on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:

@@ -127,7 +127,7 @@ class Simulation:
             step=self._clock.step,
             number=k,
             since_stored=self._since_stored,
-            own_share=self._recorder.own_share,
+            own_share=self._recorder.last_weight,
             halvings=self._run.halvings,
             depth=sizes.depth,
             successes=sizes.successes,
@@ -218,11 +218,11 @@ class Simulation:
     def _occur(self, time: float) -> None:
         """Apply all events that are due at a time [s]; a stored instant has been stored as it was before them."""
         while due := self._events.due(time):
-            if self._recorder.own_share < 1.0:
-                end = time if self._recorder.own_share else np.inf
+            if self._recorder.last_weight < 1.0:
+                end = time if self._recorder.last_weight else np.inf
                 self._recorder.settled(self._reactions(time, end, is_projected=False)())
             self._break()
-            self._events.happen(due[0], time)
+            self._events.apply(due[0], time)
 
     def _longest_block(self) -> int:
         """Largest number of steps taken at a time; with a tolerance independent of wall time, so that runs
@@ -262,7 +262,7 @@ class Simulation:
         if self._tolerance is not None and not self._fits(taken, done == steps, instants):
             self._stepper.restore(before.numbers)
             return self._take_fewer()
-        met = self._events.first_met(fine, taken.watched) if taken.watched else None
+        met = self._events.first_satisfied(fine, taken.watched) if taken.watched else None
         if met is not None:  # the steps before it again; the one in which it is met is cut there
             run.restore(before)
             self._failed = met < parts
@@ -346,7 +346,7 @@ class Simulation:
         for piece in run.pieces(start, end, storage, self._level):
             taken = piece.taken
             self._progress(k, self._clock.count)
-            if taken.watched and (met := self._events.met_inside(piece.end, taken.watched)):
+            if taken.watched and (met := self._events.satisfied_inside(piece.end, taken.watched)):
                 numbers, sizes = piece.before
                 cut = self._events.locate(met, piece.start, piece.end, numbers, sizes.last)
                 run.repeat(piece, cut)
@@ -365,7 +365,7 @@ class Simulation:
 
     def _settle(self, time: float, is_first: bool) -> None:
         """Compute the reactions of an instant [s] at which steps begin, or get another length."""
-        if self._recorder.own_share == 1.0 or (0 in self.late and self._recorder.own_share == 0.0):
+        if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         find = self._reactions(time, np.inf)
         if is_first and self._is_late:

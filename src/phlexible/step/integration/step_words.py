@@ -13,7 +13,7 @@ Told = tuple[str, type[Warning]]
 """Words and the category of their warning."""
 
 
-class StepWords:
+class StepWarnings:
     """Collects warnings of a run: when joints were first redundant, and when the energy balance was first open.
 
     Args:
@@ -27,7 +27,7 @@ class StepWords:
         self._stepper = stepper
         self._dependent_time: float | None = None
         self._open_time: float | None = None
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.has_any = False
         self.begin()
 
@@ -77,8 +77,8 @@ class StepWords:
         for name, steps in self._stepper.jumps.items():
             found[f"law {name}"] = _of_a_jump(name, steps), StepWarning
         for kind, told in found.items():
-            if told[0] and kind not in self._told:
-                self._told.add(kind)
+            if told[0] and kind not in self._reported:
+                self._reported.add(kind)
                 yield told
 
 

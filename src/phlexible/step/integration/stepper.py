@@ -87,16 +87,16 @@ class Stepper(MechanismState):
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)
         self.load_values = int(memory.counts["load_values"])
-        self._held = np.zeros(3 * self.load_values if self.is_controlled else 0)  # values of controllers in a step
+        self._controller_values = np.zeros(3 * self.load_values if self.is_controlled else 0)  # in a step
         kept = {
             "memory of controllers": self._controllers.memory,
             "memory of laws": self._implicit.memory,
-            "values held by controllers": self._held,
+            "values held by controllers": self._controller_values,
         }
         sizes = {**memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         sizes |= {name: len(array) for name, array in kept.items() if len(array)}
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
-        self._given = np.zeros(0)  # values that are added to loads from outside
+        self._added_loads = np.zeros(0)  # values that are added to loads from outside
         self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
         self._still: Course | None = None  # of a single step where nothing depends on time
         if self._steady is not None and not assembly.moving and len(self.shares) == 1:
@@ -115,14 +115,14 @@ class Stepper(MechanismState):
             every = storage._replace(every=1, phase=0, watches=False)
             return self._thinned((yield from self.advance(instants, step, every)), storage)
         self._trials = 0
-        count, asks, has_laws = len(instants) - 1, storage.asks, self.has_laws
+        count, with_controllers, has_laws = len(instants) - 1, storage.with_controllers, self.has_laws
         course = self._course(instants, step, self.shares)
-        rates = self._controllers.moving_rates(instants[:-1]) if asks else NOTHING
+        rates = self._controllers.moving_rates(instants[:-1]) if with_controllers else NOTHING
         rows = StoredRows(self.memory, count, storage)
-        at_once, purpose = 1 if asks or has_laws else count, MEASURING if asks else REGULAR
+        at_once, purpose = 1 if with_controllers or has_laws else count, MEASURING if with_controllers else REGULAR
         done, status = 0, CONVERGED
         while True:
-            if asks and done and not self._asked(float(instants[done]), rates[done]):
+            if with_controllers and done and not self._asked(float(instants[done]), rates[done]):
                 break
             ahead = course if at_once == count and not done else course.steps(done, min(done + at_once, count))
             if has_laws:
@@ -133,11 +133,11 @@ class Stepper(MechanismState):
             done += taken
             if status == TOUCHING:
                 around = self._around_contacts(instants[done : done + 2], step)
-                taken, status = self._enter(rows, step, around, AROUND_CONTACTS._replace(measures=asks))
+                taken, status = self._enter(rows, step, around, AROUND_CONTACTS._replace(measures=with_controllers))
                 done += taken
             if status != CONVERGED or done == count:
                 break
-        self.measured_at = float(instants[done]) if asks and done else nan
+        self.measured_at = float(instants[done]) if with_controllers and done else nan
         found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
@@ -178,7 +178,7 @@ class Stepper(MechanismState):
         """Whether all controllers returned values at a time [s]; an exception is stored until the steps before are
         stored."""
         try:
-            self._controllers.hold(time, rates, self._held, partial(self._recorded, time))
+            self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:
             self._stop = raised
         return self._stop is None
@@ -190,13 +190,13 @@ class Stepper(MechanismState):
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
         most, is_first = memory["counter"][0], True  # Newton iterations, with those of the longest trial
 
-        def take(found: Array) -> Trial | None:
+        def take(values: Array) -> Trial | None:
             nonlocal status, is_tried, trial, most, is_first
             if self._stop is not None:
                 return None
             self._trials += 1
             memory.state[:] = start
-            controllers.put_laws(found, law_values)
+            controllers.write_law_values(values, law_values)
             trial = rows.aside()
             _, status = self._enter(trial, step, course.with_loads(law_values), TRIED if is_tried else REGULAR)
             begin, change = controllers.places_in_step()
@@ -233,7 +233,7 @@ class Stepper(MechanismState):
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
         """Prescribed vectors and loads between instants, for steps of size ``step`` [s] with such shares of
         substeps."""
-        if self._still is not None and len(instants) == 2 and shares is self.shares and not self._given.size:
+        if self._still is not None and len(instants) == 2 and shares is self.shares and not self._added_loads.size:
             return self._still
         if self._steady is not None and not self.assembly.moving:
             count = (len(instants) - 1) * len(shares)
@@ -281,7 +281,7 @@ class Stepper(MechanismState):
         )
         if request != self._requested:  # writing it takes longer than looking
             self._request[0] = self._requested = request
-        loads = course.loads + self._held if self._held.size else course.loads
+        loads = course.loads + self._controller_values if self._controller_values.size else course.loads
         reactions = np.zeros(len(rows.first))
         given = sizes, self._request, course.moving, loads, reactions, rows.rest
         return StepCall(self.memory, *given, self._loop, self._laws.guard)
@@ -325,14 +325,14 @@ class Stepper(MechanismState):
     def steady_loads(self) -> Array:
         """All loads of a steady stepper with values of ``give``, shape (3 loads,)."""
         loads = self.steady_loads_of_model
-        return np.asarray(loads + self._given) if self._given.size else loads
+        return np.asarray(loads + self._added_loads) if self._added_loads.size else loads
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function that computes multipliers and forces, as ``reactions_under`` the loads of this time
         [s]."""
         values = self._values(np.array([time]))[0]
-        if self._held.size:
-            values = values + self._held
+        if self._controller_values.size:
+            values = values + self._controller_values
         if self.has_laws:
             self.now(time)
             values = self._controllers.obeyed(time, values)
@@ -345,21 +345,21 @@ class Stepper(MechanismState):
 
     def give(self, values: Array) -> None:
         """Add values to all loads in the steps to come, shape (load values,)."""
-        self._given = values
+        self._added_loads = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:
         kept = self._steady if len(times) == 1 else None
         values = self.assembly.load_values(times, ends) if kept is None else kept
-        return values + self._given if self._given.size else values
+        return values + self._added_loads if self._added_loads.size else values
 
     def control(self, time: float) -> None:
         """Evaluate the controllers at a time [s]; their values are constant in the steps to come."""
         if time != self.measured_at:
             self.now(time)
-        held = np.zeros_like(self._held)
+        held = np.zeros_like(self._controller_values)
         rates = self._controllers.moving_rates(np.array([time]))[0]
         self._controllers.hold(time, rates, held, partial(self._recorded, time))
-        self._held = held
+        self._controller_values = held
 
     def _recorded(self, time: float) -> RecordedStates:
         """Recording of the present state at a time [s], for sensors."""
@@ -375,7 +375,7 @@ class Stepper(MechanismState):
 
         After ``restore`` of it the same steps have the same digits.
         """
-        return np.concatenate([*self._remembered, self._held])
+        return np.concatenate([*self._remembered, self._controller_values])
 
     def restore(self, snapshot: Array) -> None:
         """Set the state to a snapshot, shape (numbers,)."""
@@ -383,7 +383,7 @@ class Stepper(MechanismState):
         for array in self._remembered:
             array[:] = snapshot[begin : begin + len(array)]
             begin += len(array)
-        self._held = snapshot[begin:].copy()
+        self._controller_values = snapshot[begin:].copy()
         self.measured_at = nan
 
     @property

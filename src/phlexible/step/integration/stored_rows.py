@@ -17,14 +17,14 @@ class Storage(NamedTuple):
         every: store every n-th step.
         phase: steps taken since the last one stored.
         continues: the step before had the same size, and ended at this state.
-        asks: controllers are evaluated before each step but the first; if one fails, the last values remain.
+        with_controllers: evaluate controllers before each step but the first; if one fails, the last values remain.
         watches: the instants of all steps are wanted too.
     """
 
     every: int = 1
     phase: int = 0
     continues: bool = False
-    asks: bool = False
+    with_controllers: bool = False
     watches: bool = False
 
 
