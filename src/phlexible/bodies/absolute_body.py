@@ -57,8 +57,8 @@ class AbsoluteBody:
     body frame. The d N elastic coordinates are these positions node by node in dimension d.
 
     Attributes:
-        dimension: d = 2 or 3.
-        mass: of the whole body [kg].
+        dimension: dimension d of the model: 1 (strings only), 2 or 3.
+        mass: mass of the whole body [kg].
         nodal_mass: int rho A Phi_i Phi_j ds, shape (N, N), symmetric, positive definite [kg].
         strains: groups of strains, each with its law.
         points: finds material points.

@@ -53,9 +53,8 @@ class Body(ABC):
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
-        """Return the arrays of this body (masses, shape functions, strains) for models in the plane (dimension 2)
-        or in space (3).
-        """
+        """Return the arrays of this body (masses, shape functions, strains) for models on a line (dimension 1), in
+        the plane (2) or in space (3)."""
 
     def resolved(self, is_clamped: bool) -> Self:
         """Return this body with options such as ``frame="auto"`` decided by whether a ``Fixed`` joint acts at its
@@ -134,9 +133,8 @@ class NodalBody(Body):
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return the arrays of this body (nodal masses, strains, points) for models in the plane (dimension 2) or
-        in space (3).
-        """
+        """Return the arrays of this body (nodal masses, strains, points) for models on a line (dimension 1), in the
+        plane (2) or in space (3)."""
 
     @abstractmethod
     def initial_nodes(

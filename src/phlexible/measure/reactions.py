@@ -140,8 +140,6 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     """Return the tension of a string at its quadrature points, shape (instants, points) [N], with its viscous and
     viscoelastic parts.
 
-    With the viscous part and that of branches of a law that creeps.
-
     Raises:
         ModelError: a body that is not a string.
     """

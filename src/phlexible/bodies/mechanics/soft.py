@@ -35,8 +35,7 @@ def metric(group: ElementStrains, x: Array) -> Array:
 
 def least_volumes(group: ElementStrains, x: Array) -> Array:
     """Return the smallest ratio of deformed to undeformed volume (or area) in each element, shape (e,); negative if
-    inverted.
-    """
+    a solid is inverted."""
     F = deformation(group, x)
     if not group.is_sheet:
         return np.asarray(np.linalg.det(F).min(axis=-1))

@@ -57,7 +57,7 @@ class RunEvents:
         events = system.mechanism.events if system.mechanism.switches else ()
         self._times = {k: each.when for k, each in enumerate(events) if isinstance(each.when, float)}
         self._conditions = dict(conditions or {})
-        self._located_at: dict[int, float] = {}  # when conditions were found to be met
+        self._reached: dict[int, float] = {}  # when conditions were found to be met
         self._was_beyond: dict[int, bool] = {}
         self.stopped: float | None = None
 
@@ -84,7 +84,7 @@ class RunEvents:
         """Numbers of the pending events that are due at a time [s], in the order of their times."""
         latest = time + SNAP * self._clock.step
         found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
-        found += [(when, k) for k, when in self._located_at.items() if self._is_pending(k) and when == time]
+        found += [(when, k) for k, when in self._reached.items() if self._is_pending(k) and when == time]
         return [k for _, k in sorted(found)]
 
     def apply(self, number: int, time: float) -> None:
@@ -96,7 +96,7 @@ class RunEvents:
         if self.watches:
             rows = self._stepper.now(time)
             for each in self._beyond(np.array([time]), rows, slice(None)):
-                self._located_at[each] = time
+                self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
         """Index of the first of some steps in which a condition becomes satisfied, or None if none does.
@@ -125,9 +125,7 @@ class RunEvents:
         Conditions that were located at exactly its end are left out. Without any, the conditions store the step as
         accepted.
         """
-        found = [
-            n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._located_at.get(n) != end
-        ]
+        found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)
         return found
@@ -142,9 +140,9 @@ class RunEvents:
             last_step: length of the step before it [s].
         """
         for number in numbers:
-            self._located_at[number] = self._located(number, start, end, before, last_step)
+            self._reached[number] = self._located(number, start, end, before, last_step)
         self._stepper.restore(before)
-        return min(self._located_at[number] for number in numbers)
+        return min(self._reached[number] for number in numbers)
 
     def _located(self, number: int, start: float, end: float, before: Array, last_step: float) -> float:
         def excess(time: float) -> float:
