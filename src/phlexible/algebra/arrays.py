@@ -73,8 +73,8 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
-    """Warn that an angle [rad], or a rate [rad/s], seems to be in degrees: it is a multiple of 5 and more than a
-    full rotation.
+    """Warn that an angle [rad] or a rate [rad/s] seems to be in degrees: more than a full rotation and a whole
+    multiple of ``multiple``.
     """
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
@@ -187,8 +187,8 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
 
 
 def signed_columns(shapes: Array) -> Array:
-    """Return the columns of a matrix with signs that make the first of their largest components positive. Sizes
-    within 1e-6 count as equal.
+    """Return a matrix (n, k) whose columns are multiplied by 1 or -1 so that the first of their largest components
+    is positive. Sizes within 1e-6 count as equal.
 
     Round-off thus does not determine the sign of symmetric shapes, whose largest components have both signs.
     """

@@ -319,7 +319,7 @@ def _node_groups(
 
 
 def _fill(sizes: Sequence[int], nodes: Iterable[int]) -> int:
-    """Return the number of rows of some nodes."""
+    """Return the total number of rows of some nodes."""
     return sum(sizes[node] for node in nodes)
 
 
@@ -329,7 +329,9 @@ def _costs(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tupl
 
 
 def _cost(rows: int, fill: int) -> float:
-    """Return the estimated time to eliminate ``rows`` rows that are coupled to ``fill`` later ones [ns]."""
+    """Return the estimated time [ns] to eliminate a group of nodes with ``rows`` rows that are coupled to ``fill``
+    later rows.
+    """
     product = (0.1 * rows + 0.4) * fill**2  # all numbers of the later blocks are read and written
     return 0.25 * rows**3 + 0.2 * rows**2 * fill + product + 100.0
 

@@ -28,7 +28,8 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Return the first and second time derivative of a user's function at a time [s], by differences.
+    """Return the first and second time derivative of a user's function at a time [s], by differences, each of the
+    shape of its values.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -134,8 +135,8 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the value of a function at a time, and its first and second derivatives from the longest windows, the
-    longest last.
+    """Return a function's value at a time, and pairs of first and second derivatives from windows of several
+    lengths, the longest last.
 
     The list is empty if the function ends in one of the windows.
     """
@@ -165,8 +166,8 @@ def _relative_time(time: float, length: float, begin: float, end: float) -> floa
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and second derivative at a time from one window of the given length [s]. The window lies
-    before the time if the function ends after it.
+    """Return first and second derivative of a function at a time [s] from one window of the given length [s]. The
+    window lies before the time if the function ends after it.
     """
     place = _relative_time(time, length, begin, end)
     try:
@@ -180,8 +181,8 @@ def _window_derivatives(
 def _interpolant_derivatives(
     function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
-    """Return the first and second derivative at a time of the polynomial through the samples in a window; ``place``
-    is the time's position in it.
+    """Return first and second derivative at a time of the polynomial through a function's samples in a window of
+    the given length [s]. ``place``, -1 to 1, is the position of the time in it.
     """
     points = _weights(place)[0]
     values = function(np.append(time + length / 2 * (points - place), time))
@@ -189,8 +190,8 @@ def _interpolant_derivatives(
 
 
 def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array, Array]:
-    """Return the first and second derivative from the differences of a window's samples to the value at the
-    time.
+    """Return first and second derivative at a time from the changes (samples, ...) of a function between that time
+    and samples in a window. The window has a length [s], and ``place``, -1 to 1, is the position of the time.
     """
     _, first, second = _weights(place)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
@@ -199,8 +200,8 @@ def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array
 
 @cache
 def _weights(place: float) -> tuple[Array, Array, Array]:
-    """Return 13 Chebyshev points of [-1, 1], and their weights in the first and in the second derivative at the
-    position ``place``.
+    """Return 13 Chebyshev points of [-1, 1], and the weights of values there in first and second derivative at
+    ``place``, each of shape (13,).
     """
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
@@ -347,7 +348,7 @@ def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRat
 
 
 def _one_sided(values: Values, time: float) -> list[Array]:
-    """Return the derivatives of a function after and before a time, each only if it exists."""
+    """Return the derivatives (k,) of a function just after and just before a time, each only if it exists."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])

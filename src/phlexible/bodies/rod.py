@@ -279,7 +279,9 @@ class Rod:
         return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:
-        """Return nodes, quadrature points and shape functions of one element, counted from 0 at the start."""
+        """Return nodes, quadrature points and shape functions of the rod's finite element ``number``, counted from
+        0 at the start.
+        """
         size, order = self.length / self.elements, self.order
         points, weights, values, slopes = self._quadrature
         nodes = tuple(range(order * number, order * (number + 1) + 1))
@@ -296,7 +298,9 @@ class Rod:
         return points, weights, quadratic_values(points), quadratic_slopes(points, size)
 
     def element_shapes(self) -> tuple[ElementShape, ...]:
-        """Return nodes, quadrature points and shape functions of all elements, from start to end."""
+        """Return nodes, quadrature points and shape functions of all finite elements of the rod, from start to
+        end.
+        """
         return tuple(self.element_shape(number) for number in range(self.elements))
 
     @property

@@ -55,7 +55,7 @@ class StressSpace:
 
     @property
     def size(self) -> int:
-        """Number of stress coordinates of the space."""
+        """Number s of stress coordinates of the body."""
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:

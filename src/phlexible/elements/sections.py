@@ -468,7 +468,7 @@ class VaryingSection:
 
     @property
     def thickness(self) -> float:
-        """Smallest width of each section, and of these the largest [m]."""
+        """Smallest width of the thickest section [m]."""
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
@@ -502,12 +502,12 @@ class VaryingSection:
 
     @property
     def _last(self) -> int:
-        """Index of the last piece between two breaks that has a length."""
+        """Index of the last piece between two breaks whose length is not zero."""
         return int(np.flatnonzero(np.diff(self._breaks) > 0)[-1])
 
     @property
     def _order(self) -> int:
-        """Number of sections that determine the polynomial of a piece."""
+        """Number of given sections through which the interpolating polynomial of a piece passes."""
         return 2 if self.breaks is None else len(self.sections) // (len(self._breaks) - 1)
 
     def _interpolated(self, piece: int, x: float) -> UniformSection:

@@ -47,7 +47,7 @@ class Touching:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the mechanism, 2 or 3."""
+        """Dimension of the mechanism that the contact belongs to, 2 or 3."""
         return self.coordinate.dimension
 
     @property
@@ -218,7 +218,7 @@ class BristleState:
 
 
 def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
-    """Return the total number of components of the friction springs (bristles) of some forces."""
+    """Return the total number of deflection components of the friction springs (bristles) of some forces."""
     return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
 
 
@@ -231,8 +231,8 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return the components that the deflection z of a friction spring has: one along a coordinate, else axes of a
-    vector.
+    """Return the indices of the components of a friction spring's deflection z: only 0 along a coordinate,
+    otherwise axes of a vector.
     """
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
@@ -335,8 +335,8 @@ class Bristles:
     def _add_force(
         self, bond: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Add -f, the force f (T, axes) of one friction spring with opposite sign, to the forces along coordinates,
-        on functions or on vectors.
+        """Add the friction forces of one friction spring to the three arrays ``out``: along coordinates, on
+        functions, on vectors. ``f`` (T, axes) is the opposite force.
         """
         along, functions, vectors = out
         if bond.functions:

@@ -195,7 +195,7 @@ ABSURD = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One completed collocation step with its s stages and its end.
+    """One completed time step of a collocation scheme: its s stages and the state at its end.
 
     Attributes:
         length: h [s].

@@ -93,7 +93,9 @@ class ElementLaws:
         return len(self.forces)
 
     def lines(self) -> list[RelationRow]:
-        """Return one row for each scalar force that measures its coordinate."""
+        """Return one row for each scalar force, whose function is the force's coordinate theta, in the form in
+        which joints describe constraints.
+        """
         return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
@@ -208,7 +210,7 @@ def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Resisting:
-    """Resistances of all dissipative force elements in T states.
+    """Resistance coefficients of all dissipative force elements of a mechanism in T states.
 
     Attributes:
         along: r of each force, shape (T, forces).
@@ -368,5 +370,5 @@ class Resistances:
 
 
 def _bristle_of(force: CoordinateForce) -> Bristle | None:
-    """Return the friction spring of a force, or None."""
+    """Return the friction spring (bristle) of a force; None if it has none."""
     return force.friction.bristle if force.friction else None

@@ -137,8 +137,8 @@ class Equations:
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
-        """Return the forces J of unit multipliers of the constraints on velocities, and the rates E^-1 J that they
-        cause, each of shape (constraints, n).
+        """Return for each velocity constraint the forces of a unit multiplier on the state, and the rates of the
+        state that these cause. Both have shape (constraints, n).
         """
         forces = self._multiplier_flows(x)[self.constrained_rows]
         forces[:, self.is_algebraic] = 0.0

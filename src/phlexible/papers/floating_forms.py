@@ -328,7 +328,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         mean, change = self.split(middle), self.split(x1 - x0)
 
         def slope(mean_share: float, change_share: float, shift: float) -> Array:
-            """The kinetic slope at shares of the mean and of the change."""
+            """Derivative of the kinetic energy with respect to the elastic coordinates, for shares of mean and
+            changed velocities and a shifted deformation.
+            """
             both = zip(_velocities(mean), _velocities(change), strict=True)
             v, w, rate = (mean_share * m + change_share * c for m, c in both)
             eta = mean.displacement + shift * change.displacement
@@ -356,7 +358,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.asarray(quadratic - (self.body.mass * state.position + turned) @ self.gravity)
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), shape (T, n)."""
+        """Return the efforts z (velocities, stresses, derivatives of the energy) of T states x (T, n), shape (T,
+        n).
+        """
         return self.effort(x)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
@@ -688,7 +692,7 @@ class MomentumForm(PortHamiltonianModel):
         return self.form.structure_matrix(self.velocities(x))
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Return the dissipation matrix R, which is zero, shape (n, n)."""
+        """Return the dissipation matrix R, which is zero for rigid bodies, shape (n, n)."""
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
@@ -708,7 +712,8 @@ class MomentumForm(PortHamiltonianModel):
 
 
 class Variant(StrEnum):
-    """Choice of the port-Hamiltonian form of a floating body.
+    """Choice of the port-Hamiltonian form of a floating body: exact, with constant mass matrix, with undeformed
+    inertia, or as printed.
 
     FULL: nothing neglected. CONSTANT_MASS: E constant, absolute elastic velocity. ZEROTH_ORDER: the deformation
     dropped from the inertia, power not kept. PRINTED: a planar body as printed in (32)-(37), which is wrong. See

@@ -55,8 +55,8 @@ class Poses:
 
 
 class JoinedFunctions:
-    """Functions of world vectors that joints constrain and forces act along, and vectors of loads, for the states
-    of port-Hamiltonian models.
+    """Functions of world vectors that joints constrain and forces act along, evaluated for states of a
+    port-Hamiltonian model. A *line* is a constraint row or a force coordinate.
 
     Args:
         system: of the bodies.
@@ -139,14 +139,14 @@ class JoinedFunctions:
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Return the rates of the constraint rows and force coordinates, shape (T, lines), from the rates of the
-        functions (T, m).
+        """Return the rates of all lines (constraint rows and force coordinates), shape (T, lines), from the rates
+        (T, m) of their functions.
         """
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def pull(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Add to ``out`` (T, n) the generalized forces of forces along lines (T, lines), along functions (T, m) and
-        on vectors (T, k, 3).
+        """Add generalized forces on the states to ``out`` (T, n). They belong to forces along lines (constraint
+        rows, force coordinates) (T, lines), along functions (T, m) and on vectors (T, k, 3).
         """
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_of(at.gradients, forces)
@@ -160,8 +160,8 @@ class JoinedFunctions:
             out[:, velocity_places(form, own)] += force
 
     def spread(self, at: Poses, functions: slice, out: Array) -> None:
-        """Add to ``out`` (T, k, 3) the gradient with respect to the vectors of the line to which the given
-        functions belong.
+        """Add the gradient of one line (constraint row or force coordinate) with respect to all vectors to ``out``
+        (T, k, 3). ``functions`` is the slice of its functions.
         """
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]

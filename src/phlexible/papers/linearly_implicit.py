@@ -58,8 +58,8 @@ class LinearlyImplicitLoop(StageLoop):
         return super().advance(time, step, x)
 
     def started(self, step: float, x: Array) -> Array:
-        """Return the initial state x with the strains that the steps conserve in place of e(q). They are e(q - h/2
-        dq/dt, q + h/2 dq/dt) with the polarised strain e.
+        """Return the initial state x whose strains or stresses are changed to those that the steps conserve, shape
+        (n,). These belong to the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of e(q).
 
         Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
         """

@@ -110,7 +110,7 @@ class AppliedLoads:
 
     @property
     def size(self) -> int:
-        """Number of inputs of all loads."""
+        """Total number of inputs of the applied loads."""
         return sum(self.sizes)
 
     def inputs(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
@@ -253,7 +253,7 @@ class MechanismModel(ComposedModel):
 
     @property
     def parts(self) -> tuple[BodyForm, ...]:
-        """Port-Hamiltonian forms of the bodies."""
+        """Port-Hamiltonian forms of the bodies, in the order of the mechanism."""
         return self.forms
 
     @cached_property
@@ -303,7 +303,7 @@ class MechanismModel(ComposedModel):
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
     def joined(self, state: State) -> Array:
-        """Convert a state of the mechanism to the state x of this model, with stresses that belong to its
+        """Convert a state of the mechanism to the state x (n,) of this model, with stresses that belong to its
         deformation; creep and friction springs are relaxed.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
@@ -403,7 +403,7 @@ class MechanismModel(ComposedModel):
     # Products of T states.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), shape (T, n)."""
+        """Return the efforts z of T states x (T, n) of the mechanism, shape (T, n)."""
         result = super().efforts(x)
         self._set_efforts(x, result)
         return result
@@ -587,7 +587,7 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _rest(self) -> Array:
-        """State x of the initial pose, undeformed and at rest."""
+        """State x of the initial pose of the mechanism, undeformed and at rest, shape (n,)."""
         return self.joined(undeformed(self.system))
 
     @property

@@ -109,7 +109,7 @@ def thin_plate(
 
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
-    """Return the indices of a basis' unknowns on the given facets."""
+    """Return the indices of the unknowns of a finite element basis on the given facets."""
     return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
 
 

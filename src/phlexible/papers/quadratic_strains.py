@@ -125,7 +125,7 @@ class QuadraticStrainModel(StrainForm):
         return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix and the compliance matrix."""
+        """Return the constant mass matrix of the velocities and the compliance matrix of the stresses."""
         return self.mass, self.compliance
 
     def _strain_rates(self, x: Array) -> Matrix:

@@ -146,7 +146,7 @@ def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> s
 
 @dataclass(frozen=True, eq=False)
 class RodSections:
-    """Mass and inertia of the N rigid sections of a rod.
+    """Mass and inertia of the N rigid cross-sections that carry the mass of a rod.
 
     Attributes:
         mass: shape (N,) [kg].
@@ -162,7 +162,7 @@ class RodSections:
 
     @classmethod
     def of(cls, rod: Rod, dimension: int) -> "RodSections":
-        """Return mass and inertia of the sections of a rod; in a plane they have no extent across it."""
+        """Compute mass and inertia of the rigid sections of a rod; in a plane they have no extent across it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
@@ -174,7 +174,7 @@ class RodSections:
 
     @property
     def count(self) -> int:
-        """Number N of sections."""
+        """Number N of sections of the rod."""
         return len(self.mass)
 
     @property
@@ -185,15 +185,15 @@ class RodSections:
         return equal_diagonal(blocks)
 
     def spins(self, speeds: Array) -> Array:
-        """Return the angular momenta J w of the sections in their own axes for velocities (v, w), shape (..., N,
-        6): shape (..., N, 3) [kg m^2/s].
+        """Return the angular momenta J w of all sections in their own axes, shape (..., N, 3) [kg m^2/s].
+        ``speeds`` (..., N, 6) are velocities and angular velocities (v, w).
         """
         return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Return resultant force and moment, shape (..., 6), of forces (..., 4, 3) on a section's vectors and of
-    moments (..., 3) in world axes.
+    """Convert forces (..., 4, 3) on a section's vectors and moments (..., 3), in world axes, to a resultant, shape
+    (..., 6). It has the force in world axes and the moment in the axes of the section.
 
     Dual to ``rates``: they have the same power.
     """
@@ -203,8 +203,8 @@ def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
 
 
 def rates(vectors: Array, speeds: Array) -> Array:
-    """Return the rates of a section's vectors (..., 4, 3) for its velocity v in world axes and angular velocity w
-    in its own axes. The result has shape (..., 6).
+    """Return the rates of a section's vectors (c, d_x, d_y, d_z) in world axes, shape (..., 4, 3). ``speeds`` (...,
+    6) are its velocity in world axes and its angular velocity in its own axes.
     """
     along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
     return np.concatenate([speeds[..., None, :3], np.cross(along[..., None, :], vectors[..., 1:, :])], axis=-2)
@@ -356,33 +356,41 @@ class RodForm(StrainForm):
         return q, v, s
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix of the velocities and the diagonal matrix of the strains' measures."""
+        """Return the mass matrix (velocities, velocities) and the diagonal matrix of the strains' measures
+        (strains, strains), which are constant.
+        """
         _, v, s = self._places
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematics(self, x: Array) -> Matrix:
-        """Return the matrix that gives the rates of the coordinates from the velocities at the state x."""
+        """Return the matrix that gives the rates of the coordinates from the velocities at the state x, shape
+        (coordinates, velocities).
+        """
         q, v, _ = self._places
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
     def _gyration(self, x: Array) -> Matrix:
-        """Return the skew matrix of the sections' angular momenta at the state x, which acts on the velocities."""
+        """Return the skew matrix of gyroscopic forces, of the sections' angular momenta at the state x, shape
+        (velocities, velocities).
+        """
         v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return equal_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the strain rates, times their measures, from the velocities at the state
-        x.
+        """Return the matrix that gives the strain rates, times their measures, from the velocities at the state x,
+        shape (strains, velocities).
         """
         _, v, s = self._places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x."""
+        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (velocities,
+        velocities).
+        """
         v = self._places[1]
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
@@ -418,7 +426,7 @@ class RodForm(StrainForm):
         return self._join(moved, pushed, strained)
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), shape (T, n)."""
+        """Return the efforts z (weights, velocities, stress resultants) of T states x (T, n), shape (T, n)."""
         _, speeds, strains = self._split(x)
         return self._join(
             np.broadcast_to(self._weight, (len(x), *self._weight.shape)), speeds, self._stresses(strains)
@@ -448,7 +456,7 @@ class RodForm(StrainForm):
 
     @property
     def _weight(self) -> Array:
-        """Derivative of the gravity energy with respect to the sections' vectors, -m g on the centres of mass,
+        """Derivative of the gravity energy with respect to the sections' vectors: -m g for centres of mass, else 0,
         shape (N, 4, 3) [N].
         """
         weight = np.zeros((self.sections.count, 4, 3))

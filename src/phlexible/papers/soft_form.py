@@ -53,11 +53,11 @@ class SoftForm(StrainForm):
         return self.start
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix, and an empty compliance, since strains are no states."""
+        """Return the mass matrix (d N, d N), and an empty compliance (0, 0), since strains are no states."""
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return an empty matrix of strain rates, since strains are no states."""
+        """Return the empty matrix (0, d N) of strain rates, since strains are no states."""
         return sparse.csr_array((0, self.body.elastic_count))
 
     def _viscous_matrix(self, x: Array) -> Matrix:
@@ -101,5 +101,5 @@ class SoftForm(StrainForm):
 
     @property
     def weight(self) -> Array:
-        """Weights of the nodes as forces, shape (d N,) [N]."""
+        """Forces of gravity on the nodes of the body, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()

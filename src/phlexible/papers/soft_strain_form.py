@@ -56,12 +56,12 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def blocks(self) -> tuple[StateBlock, ...]:
-        """Names and sizes of the strain states."""
+        """State blocks of the strains: their names, units and sizes."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volume that each strain state stands for, shape (s,) [m3]."""
+        """Volume of the undeformed body that each strain state stands for, shape (s,) [m3]."""
 
     @abstractmethod
     def of(self, nodes: Array) -> Array:
@@ -136,12 +136,12 @@ class GreenLagrangeFields(StrainFields):
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """Name and size of the single block of states, the strains E."""
+        """State block of the strains E: its name, unit and size, as a tuple of one."""
         return (StateBlock("strain", "1", len(self._shown)),)
 
     @property
     def weights(self) -> Array:
-        """Volume that each component of E stands for, shape (s,) [m3]."""
+        """Volume of the undeformed body that each component of E stands for, shape (s,) [m3]."""
         return np.repeat(self._volumes, 6)[self._shown]
 
     def of(self, nodes: Array) -> Array:
@@ -208,14 +208,14 @@ class PolyconvexFields(StrainFields):
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """Names and sizes of the states E, G and D."""
+        """State blocks of strains E, cofactors G and determinants D: their names, units and sizes."""
         sizes = len(self._shown), len(self._shown_cofactor), *(sums.shape[0] for _, sums in self._volume_laws)
         names = ("strain", "cofactor", "determinant", "mean_determinant")
         return tuple(StateBlock(name, "1", size) for name, size in zip(names, sizes, strict=False))
 
     @property
     def weights(self) -> Array:
-        """Volume that each state stands for, shape (s,) [m3]."""
+        """Volume of the undeformed body that each state stands for, shape (s,) [m3]."""
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
@@ -432,12 +432,12 @@ class SoftStrainForm(StrainForm):
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix and the diagonal matrix of the volumes of the strain states."""
+        """Return the mass matrix (d N, d N) and the diagonal matrix (s, s) of the volumes of the strain states."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
         """Return the matrix that gives the rates of the strain states, times their volumes, from the velocities at
-        the state x.
+        the state x, shape (s, d N).
         """
         q, _, s = self._split(x)
         return self.fields.followers(s) @ self._strain_slopes(q)

@@ -25,7 +25,7 @@ class StrainForm(PortHamiltonianModel):
     @property
     @abstractmethod
     def initial_state(self) -> Array:
-        """State x at t = 0, shape (state_size,)."""
+        """State x of the body at t = 0, from which integration starts, shape (state_size,)."""
 
     @property
     def rest_state(self) -> Array:

@@ -140,12 +140,14 @@ class StringForm(StrainForm):
         return sparse.hstack([own, -self._end_columns(Boundary.VELOCITY)], "csr").T
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x."""
+        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (velocities,
+        velocities).
+        """
         return viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
 
     def _dashpots(self) -> Array:
-        """Return the dissipation coefficients of the dashpots of branches, zero for other strains and
-        multipliers.
+        """Return the dissipation coefficients of all strain states: of dashpots of branches, zero for other strains
+        and multipliers, shape (strains,).
         """
         found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
@@ -203,7 +205,7 @@ class StringForm(StrainForm):
         return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
-        """Yield each group of strains with its slice of the state."""
+        """Yield each group of elastic strains of the string with its slice of the state."""
         begin = 2 * len(self._kept)
         for group in self.body.strains:
             yield group, slice(begin, begin + len(group.weights))
@@ -226,11 +228,11 @@ class StringForm(StrainForm):
 
     @property
     def branch_count(self) -> int:
-        """Number of strain states of relaxation branches."""
+        """Total number of states that are strains of relaxation branches."""
         return sum(len(group.weights) for group, *_ in self._branches())
 
     def _weight(self) -> Array:
-        """Return the weights of the nodes F_b (25c) as forces, shape (d N,) [N]."""
+        """Return the forces of gravity F_b (25c) on the nodes of the string, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()
 
     def _driven_count(self) -> int:

@@ -107,20 +107,20 @@ class Inverted(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The single model whose port is exchanged, as a tuple."""
+        """The single port-Hamiltonian model whose port is exchanged, as a tuple."""
         return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the structure matrix [[J, B_p], [-B_p^T, 0]] at the state x, with the columns B_p of the exchanged
-        port.
+        """Return the skew structure matrix [[J, B_p], [-B_p^T, 0]] at the state x, shape (n, n), with the columns
+        B_p of the exchanged port.
         """
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B at the state x, with the columns of the exchanged port moved to the algebraic
-        rows.
+        """Return the port matrix B at the state x, shape (n, m), with the columns of the exchanged port moved to
+        the algebraic rows.
         """
         upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
         upper[:, self.columns] = 0.0
@@ -129,8 +129,8 @@ class Inverted(ComposedModel):
         return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides for T states x, efforts z and inputs u: multipliers are the inputs of the
-        exchanged port, u_p - y_p its algebraic rows.
+        """Return the right-hand sides (T, n) for T states x, efforts z and inputs u. Multipliers are the inputs of
+        the exchanged port, u_p - y_p its algebraic rows.
         """
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
@@ -139,8 +139,8 @@ class Inverted(ComposedModel):
         return np.hstack([self.model.flows(states, efforts, inputs), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs for T states x and efforts z, where the multipliers are the outputs of the exchanged
-        port.
+        """Return the outputs (T, m) for T states x and efforts z; those of the exchanged port are the
+        multipliers.
         """
         inner = self.model.state_size
         outputs = self.model.output_products(x[:, :inner], z[:, :inner])
@@ -148,11 +148,11 @@ class Inverted(ComposedModel):
         return outputs
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the state of the model without the multipliers of all exchanged ports."""
+        """Return the entries of the state x that are no multipliers of exchanged ports, a shorter array."""
         return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
-        """Return the part of the state x that belongs to the model before the exchange."""
+        """Return the part of the state x (n,) that belongs to the model before the exchange, a shorter array."""
         return x[: self.model.state_size]
 
 
@@ -165,7 +165,8 @@ PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 
 
 class ConnectionKind(Enum):
-    """Choice of the power-preserving connection of two models: gyrator or transformer.
+    """Choice of the power-preserving connection of two models by a coupling matrix C: gyrator (inputs follow
+    outputs) or transformer (inputs follow inputs).
 
     GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a.
     """
@@ -253,7 +254,7 @@ class Interconnection(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The two connected models a and b."""
+        """The two connected port-Hamiltonian models a and b."""
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
@@ -272,7 +273,9 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix of those ports of both models that are not connected, at the state x."""
+        """Return the port matrix of those ports of both models that are not connected, at the state x, shape (n,
+        outer inputs).
+        """
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -304,7 +307,9 @@ class Interconnection(ComposedModel):
         return np.hstack([flows_a, self.b.flows(x[:, part_b], z[:, part_b], u_b), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs at the ports that are not connected, for T states x and efforts z."""
+        """Return the outputs at the ports that are not connected, for T states x and efforts z, shape (T, outer
+        inputs).
+        """
         pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
         return np.hstack([part.output_products(x[:, at], z[:, at])[:, outer] for part, at, outer in pairs])
 
@@ -335,7 +340,7 @@ class Interconnection(ComposedModel):
 
     @cached_property
     def _outer(self) -> tuple[IntArray, IntArray]:
-        """Indices of the inputs of a and of b that are not connected."""
+        """Indices of those inputs of model a, and of those of model b, that are not connected."""
         return (
             np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
             np.setdiff1d(np.arange(self.b.port_size), self.inner_b),

@@ -113,7 +113,7 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def system_matrix(self) -> Matrix:
-        """System matrix (J - R) Q of the model, shape (n, n)."""
+        """Matrix (J - R) Q of the model without inputs, E dx/dt = (J - R) Q x, shape (n, n)."""
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:

@@ -223,7 +223,8 @@ class PortHamiltonianModel(ABC):
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the states q on which J, R and B depend; empty if all these matrices are constant.
+        """Indices of the entries q of the state on which J, R and B depend; empty if all these matrices are
+        constant.
 
         They serve ``method="linearly_implicit"``, for models with constant E whose efforts are linear in the other
         states and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
@@ -231,7 +232,9 @@ class PortHamiltonianModel(ABC):
         return np.zeros(0, dtype=np.int64)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the state x without the multipliers of exchanged ports, as coupling functions get it."""
+        """Return the entries of the state x that are no multipliers of exchanged ports, as functions for couplings
+        receive them.
+        """
         return x
 
     def default_inputs(self, times: Array, x: Array) -> Array:
@@ -248,7 +251,9 @@ class PortHamiltonianModel(ABC):
     # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), shape (T, n)."""
+        """Return the efforts z of T states x (T, n), for which E^T z are the gradients of the energy, shape (T,
+        n).
+        """
         return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
@@ -391,12 +396,12 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def state_size(self) -> int:
-        """Number n of entries of the state."""
+        """Number n of entries of the model's state x."""
         return sum(block.size for block in self.states)
 
     @cached_property
     def port_size(self) -> int:
-        """Number m of inputs."""
+        """Number m of inputs of all ports of the model, equal to that of outputs."""
         return sum(port.size for port in self.ports)
 
     def output(self, x: Array) -> Array:
@@ -455,17 +460,17 @@ class ComposedModel(PortHamiltonianModel):
     @property
     @abstractmethod
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Models of which this one is made."""
+        """Port-Hamiltonian models that this model connects, in the order of their states."""
 
     @cached_property
     def part_slices(self) -> tuple[slice, ...]:
-        """Slices of the state that belong to the parts of the model."""
+        """Slices of the state that belong to the models that this one connects."""
         ends = np.cumsum([0, *(part.state_size for part in self.parts)]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def multipliers(self) -> int:
-        """Number of multipliers, the last entries of the state."""
+        """Number of multipliers of the connection, the last entries of the state."""
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
@@ -500,11 +505,11 @@ class ComposedModel(PortHamiltonianModel):
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the states of the parts on which J, R and B depend."""
+        """Indices of the entries of the state on which J, R and B of the connected models depend."""
         return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), shape (T, n)."""
+        """Return the efforts z of all parts, followed by the multipliers, for T states x (T, n), shape (T, n)."""
         result = x.copy()
         for part, at in self._pairs():
             result[:, at] = part.efforts(x[:, at])
@@ -529,11 +534,13 @@ class ComposedModel(PortHamiltonianModel):
         return result
 
     def _pairs(self) -> Iterator[tuple[PortHamiltonianModel, slice]]:
-        """Return the parts of the model with their slices of the state."""
+        """Yield each connected model with its slice of the state."""
         return zip(self.parts, self.part_slices, strict=True)
 
     def _block_diagonal(self, blocks: list[Matrix]) -> Matrix:
-        """Return the block-diagonal matrix of one block for each part, with zeros for multipliers."""
+        """Return the block-diagonal matrix of one block for each connected model, with zeros for the multipliers,
+        shape (n, n).
+        """
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
@@ -541,7 +548,7 @@ class ComposedModel(PortHamiltonianModel):
 
 @dataclass(frozen=True, eq=False)
 class Renamed(ComposedModel):
-    """Port-Hamiltonian model with other names of states and ports."""
+    """Port-Hamiltonian model that equals another one but has other names of states and ports."""
 
     model: PortHamiltonianModel
     states: tuple[StateBlock, ...]
@@ -549,11 +556,11 @@ class Renamed(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The single model that is renamed, as a tuple."""
+        """The single port-Hamiltonian model that is renamed, as a tuple."""
         return (self.model,)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the state x without the multipliers of exchanged ports."""
+        """Return the entries of the state x that are no multipliers of exchanged ports, a shorter array."""
         return self.model.without_multipliers(x)
 
     def structure_matrix(self, x: Array) -> Matrix:

@@ -53,8 +53,8 @@ class Shape(ABC):
 
     @abstractmethod
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia about the centroid of the homogeneous solid inside, for density 1,
-        from its center.
+        """Return volume, centroid and inertia about the centroid of the homogeneous solid of density 1, relative to
+        the solid's center.
         """
 
     def placed(self, center_of_mass: Array) -> Triangulation:

@@ -62,8 +62,8 @@ class ElementForces:
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
     def functions(self, share: Array) -> Array:
-        """Return the values of the functions that the s coefficients of an element multiply, at relative positions
-        0 to 1 in it, shape (k, s).
+        """Return the section-force functions of an element at k relative positions 0 to 1, shape (k, s). Function j
+        is multiplied by coefficient j of the element.
         """
         return _functions(self.points, share)
 
@@ -162,8 +162,8 @@ def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi:
 
 
 def _functions(points: tuple[int, ...], share: Array) -> Array:
-    """Return the functions that the s coefficients of an element multiply, at relative positions 0 to 1, shape (k,
-    s). A function is 1, or linear with value 1 at one of two Gauss points and 0 at the other.
+    """Return the s section-force functions of an element at k relative positions 0 to 1, shape (k, s). A function
+    is 1, or linear with value 1 at one of two Gauss points and 0 at the other.
     """
     first, second = gauss(2)[0]
     values = {

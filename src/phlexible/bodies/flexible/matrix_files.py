@@ -102,8 +102,8 @@ class FileMatrices(dict[str, LabelledMatrix]):
 def _checked_matrices(
     matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path
 ) -> FileMatrices:
-    """Collect the readable matrices of a file and the reasons why others could not be read; raise an error if there
-    are none of both kinds.
+    """Return the readable matrices of a file together with the reasons why others are unreadable; raise an error if
+    no matrix is readable.
 
     Raises:
         ParameterError: there are none, or none that can be read.

@@ -98,7 +98,7 @@ class DeckMesh:
 
 @dataclass(frozen=True, eq=False)
 class DeckCells:
-    """Block of e elements of one type in the mesh of a deck.
+    """Block of e finite elements of one type in the mesh that an input file (deck) describes.
 
     Attributes:
         type: its name in meshio.

@@ -58,7 +58,7 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make the mesh and compute the retained shapes.
+        """Make the mesh of a rectangular plate and compute the shapes in which it deforms.
 
         Args:
             length, width, thickness: [m].

@@ -43,7 +43,7 @@ class PlateElement(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class PlateSection:
-    """Stiffness and mass per area of the e elements of a plate.
+    """Thickness, stiffness and mass per area of the e finite elements of a plate.
 
     Attributes:
         thickness: h [m].
@@ -290,8 +290,8 @@ def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
 
 
 def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
-    """Return k shape functions at q points of the reference cell, shape (q, k), and their gradients in e elements.
-    The result has shape (e, q, 2, k) [1/m].
+    """Return values (q, k) and gradients (e, q, 2, k) [1/m] of the k shape functions in e elements. The q points
+    belong to the reference cell; ``jacobians`` are its derivatives in the elements.
     """
     functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
     values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T

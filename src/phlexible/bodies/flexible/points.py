@@ -82,7 +82,7 @@ class FlexiblePoints(MaterialPoints):
     @property
     @abstractmethod
     def nodes(self) -> Array:
-        """Positions of the nodes, shape (N, 3) [m]."""
+        """Undeformed positions of the N nodes of the body, shape (N, 3) [m]."""
 
     @property
     def surface_nodes(self) -> IntArray:
@@ -176,7 +176,7 @@ class NodePoints(FlexiblePoints):
 
     @property
     def nodes(self) -> Array:
-        """Positions of the nodes, shape (N, 3) [m]."""
+        """Undeformed positions of the N nodes of the body, shape (N, 3) [m]."""
         return self.places
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
@@ -205,7 +205,7 @@ class MeshPoints(FlexiblePoints):
 
     @property
     def nodes(self) -> Array:
-        """Positions of the displacement nodes, shape (N, 3) [m]."""
+        """Undeformed positions of the N displacement nodes of the mesh, shape (N, 3) [m]."""
         return self.mesh.nodes
 
     @property

@@ -186,8 +186,8 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return the loads (N, k) balanced by forces on the frame, without those that the frame carries alone, shape
-    (N, l).
+    """Balance loads (N, k) by forces on the frame and drop those that the frame carries alone. Return the others,
+    shape (N, l).
     """
     balanced = framed.balanced(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
@@ -377,7 +377,7 @@ class Condensed:
 
     @property
     def solver(self) -> str:
-        """Name of the library that factored the stiffness matrix."""
+        """Name of the library that factored the stiffness matrix of the structure with fixed interfaces."""
         return self._constrained.solver
 
     def relaxed(self, loads: Array) -> Array:

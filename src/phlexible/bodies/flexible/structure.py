@@ -277,7 +277,7 @@ class FramedStructure:
 
     @property
     def solver(self) -> str:
-        """Name of the library that factored the stiffness matrix."""
+        """Name of the library that factored the stiffness matrix of the supported structure."""
         return self._factors.solver
 
     def _supported_response(self, loads: Array) -> Array:

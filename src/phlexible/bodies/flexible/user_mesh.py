@@ -511,7 +511,7 @@ def _reference_points(mesh: ElementMesh) -> Array:
 
 
 def _warn_of_mesh(text: str) -> None:
-    """Issue a warning about a mesh to the user."""
+    """Issue a warning to the user, with the given text, about a mesh."""
     warn_user(text, MeshWarning)
 
 

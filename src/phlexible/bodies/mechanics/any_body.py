@@ -35,8 +35,8 @@ def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """Return the sum of the absolute values of the terms of the elastic force of a nodal body, of a floating body
-    its absolute value. The result has shape (elastic_count,).
+    """Return a measure of the round-off of a body's elastic force, shape (elastic_count,). It is the sum of the
+    absolute values of its terms in absolute coordinates, otherwise the absolute value of the force.
     """
     if isinstance(body, AbsoluteBody):
         return absolute.gross_force(body, eta)

@@ -319,8 +319,8 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
 
 
 def _without_small(matrix: Array, bound: Array) -> Array:
-    """Set entries of a matrix to zero that are round-off relative to ``bound``; return it unchanged if some entry
-    may be either.
+    """Set entries of a matrix to zero that are round-off relative to ``bound`` of the same shape. If some entries
+    may be round-off or not, return it unchanged.
     """
     size = np.abs(matrix)
     if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
