@@ -24,8 +24,8 @@ class PlacedWhole(ModelPart, ABC):
     or a rod.
 
     Attributes:
-        name: unique in its model.
-        parts: from start to end.
+        name: name, which is unique in its model.
+        parts: bodies from start to end.
         body: the immutable description.
         kind: its kind in messages.
         along: symbol of the position along it in messages.

@@ -76,8 +76,8 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
     Args:
         body: description of the body.
         data: result of ``discretize``.
-        elastic: of a body in absolute coordinates its elastic coordinates (n,); None: it has a frame.
-        position, rotation: of the frame, shapes (3,) [m] and (3, 3).
+        elastic: elastic coordinates of a body in absolute coordinates, shape (n,); None: the body has a frame.
+        position, rotation: position of the frame, shape (3,) [m], and its rotation, shape (3, 3).
     """
     skin = body.skin(data, np.zeros((0, 3)))
     places = skin.positions if elastic is None else skin.node_positions(elastic[None])[0]
@@ -112,16 +112,18 @@ class PlacedBody(ModelPart):
     """Handle of a body in a model: its description, its data and its initial pose. Compared by identity.
 
     Attributes:
-        name: unique in its model.
+        name: name, which is unique in its model.
         body: the immutable description.
         held: the description with options such as ``frame="auto"`` resolved by the joints of the model.
         data: invariants of ``held`` in the model's dimension.
         position: origin of the body frame at t = 0, world axes, shape (3,) [m].
         rotation: body to world at t = 0, shape (3, 3).
-        velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints, zero without.
-        angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints, zero without.
+        velocity: velocity of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints, zero
+            without.
+        angular_velocity: angular velocity at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints,
+            zero without.
         nodes: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
-        points: of ``data`` that were located, shared by bodies of one description.
+        points: located points of ``data``, shared by bodies of one description.
     """
 
     name: str

@@ -24,10 +24,7 @@ ENDS = (*CLOSED, ModelPart, Attachment)
 
 def values_in(value: object) -> Iterator[object]:
     """Yield all values in the fields of a dataclass and, recursively, in tuples, lists and mappings. Model parts
-    and attachments are yielded but not searched.
-
-    Parts and attachments are among them, but not the values in these.
-    """
+    and attachments are yielded but not searched."""
     for component in _direct(value):
         yield component
         if not _is_end(component.__class__):

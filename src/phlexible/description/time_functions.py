@@ -189,7 +189,7 @@ class TimePath(Portable):
     Attributes:
         function: t [s] -> p.
         rate: t -> dp/dt; None: differences of the function.
-        name: for messages.
+        name: name for messages.
     """
 
     function: ScalarFunction

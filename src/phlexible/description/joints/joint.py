@@ -49,7 +49,8 @@ class Joint(KinematicPair):
 
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the joint in the plane (dimension 2) or in space (3)."""
+        """Return the constraint functions of the joint on a line (dimension 1), in the plane (2) or in space
+        (3)."""
 
     @property
     def path(self) -> TimePath | None:
@@ -108,13 +109,13 @@ class Joint(KinematicPair):
         """Make a spring for ``model.apply`` that acts along a coordinate of the joint.
 
         Args:
-            stiffness: [N m/rad or N/m].
+            stiffness: stiffness of the spring [N m/rad or N/m].
             rest: coordinate at which it is relaxed [rad or m]; None: that of the initial pose.
-            damping: of a parallel damper [N m s/rad or N s/m].
+            damping: coefficient of a parallel damper [N m s/rad or N s/m].
             potential: any energy of the coordinate, in addition to or instead of the stiffness.
             relaxation: branches of spring [N m/rad or N/m] and dashpot in series, in addition to or instead of it.
             of: name of the coordinate of a joint with several.
-            name: for messages; None: made from the joint.
+            name: name for messages; None: made from the joint.
         """
         arguments = (self, coordinate := self.coordinate_name(of), stiffness, damping, rest, potential)
         if "angle" in coordinate:
@@ -146,9 +147,9 @@ class Joint(KinematicPair):
 
         Args:
             coulomb: friction limit that does not depend on the load [N m or N]: mu times a known normal force.
-            viscous: [N m s/rad or N s/m].
-            coefficient: mu, multiplied by the force that the joint transmits.
-            radius: of the bearing, for angles [m].
+            viscous: coefficient of viscous friction [N m s/rad or N s/m].
+            coefficient: coefficient mu, which multiplies the force that the joint transmits.
+            radius: radius of the bearing, for angles [m].
             stiction_speed: with ``bristle=0``: below it dry friction is proportional to the rate, and the joint
                 creeps [rad/s or m/s]; None: 1e-3.
             bristle: stiffness of the friction spring, which deflects before the joint slides, so that it sticks
@@ -156,9 +157,10 @@ class Joint(KinematicPair):
                 ``coulomb`` and the weight that both bodies move, see ``JointFriction``. 0: no spring, it creeps.
             bristle_damping: of a damper parallel to the spring [N m s/rad or N s/m]; None: a tenth of the critical
                 one of the mass that the joint moves, of both bodies without others.
-            static: in place of ``coefficient``, or of ``coulomb`` without one, as long as the joint sticks.
+            static: coefficient, or limit where there is none, as long as the joint sticks; None: as while it
+                slides.
             of: name of the coordinate of a joint with several.
-            name: for messages; None: made from the joint.
+            name: name for messages; None: made from the joint.
 
         Raises:
             ParameterError: a negative number, no friction at all, an angle without a radius.
@@ -183,11 +185,12 @@ class Joint(KinematicPair):
 
         Args:
             lower, upper: coordinates beyond which it pushes back [rad or m]; None: no limit.
-            stiffness: [N m/rad or N/m]; None: from the weight that both bodies move, see ``JointStop``.
+            stiffness: stiffness of the limits [N m/rad or N/m]; None: from the weight that both bodies move, see
+                ``JointStop``.
             damping: after Hunt and Crossley: times penetration and rate [N m s/rad2 or N s/m2]; None:
                 ``restitution``.
             of: name of the coordinate of a joint with several.
-            name: for messages; None: made from the joint.
+            name: name for messages; None: made from the joint.
             restitution: rate after an impact over that before it, 0 to 1, in place of ``damping``; 1: lossless.
                 None: 0.3, or ``damping`` if that is set.
             restitution_rate: slower impacts lose less: they are damped like those of this rate [rad/s or m/s].
@@ -261,8 +264,8 @@ class Joint(KinematicPair):
         that it supplies, in ``motion.energy.work``.
 
         Args:
-            kp: [N m/rad or N/m].
-            kd: [N m s/rad or N s/m].
+            kp: gain of the coordinate [N m/rad or N/m].
+            kd: gain of the rate [N m s/rad or N s/m].
             angle, position: the target, a number or a function of time [rad or m].
             rate: t -> rate of the target; None: its difference over each step, so that a jump of the target is
                 an impulse of kd times the jump; ``lambda t: 0.0``: damping acts on the rate of the coordinate only.

@@ -115,7 +115,7 @@ class RollingRow(JointRelation):
     Attributes:
         first, second: ports of the plane and of the centre.
         normal, axis: world axes at the initial pose; axis None: a ball.
-        radius: [m].
+        radius: radius of the ball or wheel [m].
         component: value of ``RollingCondition``.
     """
 
@@ -185,9 +185,9 @@ class Rolling:
 
     Attributes:
         wheel: port at the centre.
-        plane: on the ground or on a body.
-        radius: [m].
-        axis: of the wheel, world axes at the initial pose; None: a ball.
+        plane: plane on the ground or on a body.
+        radius: radius of the ball or wheel [m].
+        axis: axis of the wheel, world axes at the initial pose; None: a ball.
 
     Raises:
         ParameterError: numbers out of range.

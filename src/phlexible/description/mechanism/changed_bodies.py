@@ -40,10 +40,8 @@ def with_half_the_elements(body: Any) -> Any:
 
 
 def in_another_frame(body: Any) -> Any:
-    """Return a beam with another floating frame; other bodies, and beams with modes, are returned unchanged.
-
-    Modes belong to a frame: beams with modes are not changed.
-    """
+    """Return a beam with another floating frame; other bodies, and beams with modes, which belong to a frame, are
+    returned unchanged."""
     if not isinstance(body, Beam) or body.modes is not None:
         return body
     return replace(body, frame=Frame.SIMPLY_SUPPORTED if body.frame is Frame.MEAN_AXIS else Frame.MEAN_AXIS)

@@ -100,7 +100,7 @@ def removed(
     parts refer to them.
 
     Args:
-        mechanism: to which they belong.
+        mechanism: mechanism that the parts belong to.
         parts: bodies, wholes, joints, loads, ..., or names.
         compounds: parts that consist of several parts, with these.
 

@@ -61,7 +61,7 @@ class Switch:
 
     Attributes:
         constraint: a joint, drive or relation.
-        is_active: at the start of a run.
+        is_active: whether the constraint acts at the start of a run.
     """
 
     constraint: Constraint
@@ -78,9 +78,9 @@ def event(
     """Make an event from the arguments of ``model.at``, after checking them.
 
     Args:
-        when: [s], or a condition.
-        lock, release: one of them.
-        constraints: of the model, and those that other events lock.
+        when: time of the event [s], or a condition.
+        lock, release: constraint, or event, to be locked or released; one of the two is None.
+        constraints: constraints of the model, and those that other events lock.
         released: constraints that other events release.
 
     Raises:
