@@ -83,9 +83,9 @@ def test_equal_bodies_are_evaluated_together_as_they_are_one_by_one(monkeypatch,
         model.add(ph.RigidBody(1.0, 0.1))
     model.add(ph.String(1.0, 0.1, 3, ph.LinearLaw(1e3)))
     system, state = arbitrary_state(model)
-    lots = [numbers for data, numbers in system.alike if data is system.bodies[0].data]
+    lots = [numbers for data, numbers in system.identical if data is system.bodies[0].data]
     assert [len(lot) for lot in lots] == sizes
-    assert sorted(index for _, numbers in system.alike for index in numbers) == list(range(len(system.bodies)))
+    assert sorted(index for _, numbers in system.identical for index in numbers) == list(range(len(system.bodies)))
     forces, fewer = body_forces(system, state), body_forces(system, state, leave_out={2, 8})
     for index, placed in enumerate(system.bodies):
         own = forces[system.layout.place(index)][placed.data.rigid_count :]

@@ -264,9 +264,9 @@ def _take_groups(
 
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Return the derivatives of all parts of the run with respect to one parameter. Given are the residuals of its
-    steps with the parameter increased (``upper``) and decreased (``lower``), shape (steps, unknowns) for each
-    stretch.
+    """Return the derivatives of all parts of a run with respect to one parameter. Given are its step residuals with
+    the parameter increased (``upper``) and decreased (``lower``), one array of shape (steps, unknowns) for each
+    sequence of steps without velocity jumps.
     """
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
@@ -306,7 +306,7 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
-    """Return two weighted sums over the models of a group: of the changes of model numbers with parameters
+    """Return two weighted sums over the perturbed models of a group: of the changes of their data with parameters
     increased, and with parameters decreased. The weights are ``shares``, one for each model.
     """
     both = []
@@ -322,15 +322,16 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> 
 
 
 def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
-    """Return the residuals of the recorded steps when the numbers of the model ``base`` are changed by ``side``: a
-    list with one array, shape (steps, unknowns), for each stretch of the run.
+    """Return the residuals of the recorded steps of a run when the tables ``base`` and prescribed values are
+    changed by ``side``. The list has one array, shape (steps, unknowns), for each sequence of steps without
+    velocity jumps.
     """
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
 def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
-    """Return the residuals of the recorded steps of one stretch when the numbers of the model ``base`` are changed
-    by ``side``, shape (steps, unknowns). The index of the stretch is ``number``.
+    """Return the residuals of recorded steps when the tables ``base`` and prescribed values are changed by
+    ``side``, shape (steps, unknowns). The steps are sequence ``number`` of the run.
     """
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])

@@ -345,8 +345,8 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
-        """Return the adjoint of the pose at one end of step ``k``, shape (rows, velocities). Given is the adjoint
-        ``adjoint`` of the positions measured there, shape (rows, 3 * vectors).
+        """Return the adjoint of the pose at one end of step ``k``, shape (costs, velocities). Given is the adjoint
+        of the positions measured there, shape (costs, 3 * vectors).
         """
         count = self._jacobian.velocities
         both = np.zeros((len(adjoint), 2 * count))

@@ -122,7 +122,7 @@ class CostsOfRun:
             if name not in self.loads_alone:
                 signs = chosen.signs(name)
                 with other_values(signal, chosen.made(chosen.values + signs.change)[name].values):
-                    changed = self._given_now()
+                    changed = self._present_loads()
                 self.loads_alone[name] = is_load_alone(run, own, made(signs, 1), changed)
             if not self.loads_alone[name]:
                 if run.jumps:
@@ -135,7 +135,7 @@ class CostsOfRun:
                 for sign in (1, -1):
                     values = chosen.made(chosen.values + sign * direction.change)[name].values
                     with other_values(signal, values):
-                        both[sign] = self._given_now()
+                        both[sign] = self._present_loads()
                 self._add_load(found, direction, both[1], both[-1], name)
         for direction in together:
             self._add_samples(found, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
@@ -182,9 +182,9 @@ class CostsOfRun:
         """
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
-    def _given_now(self) -> list[Functions]:
-        """Evaluate the prescribed vectors and loads in the steps of each stretch of the run with the present sample
-        values of the signals.
+    def _present_loads(self) -> list[Functions]:
+        """Evaluate the prescribed vectors and loads in all steps of the run with the present sample values of the
+        signals. The list has an entry for each sequence of steps without velocity jumps.
         """
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
@@ -243,8 +243,8 @@ def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add contributions of single steps, shape (steps,), and of single instants, shape (instants,), to the
-    derivatives ``row`` of the samples that act there, in place.
+    """Add contributions of single steps, shape (steps,), and instants, shape (instants,), to the derivatives
+    ``row`` with respect to signal samples, in place. Each contribution goes to the sample that acts there.
     """
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):

@@ -131,7 +131,7 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
     """Return the derivative of step residuals with respect to the joint coordinates at which locks hold joints,
-    shape (steps, switches, unknowns). The steps are those from row ``first`` to row ``last``.
+    shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last``.
     """
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)

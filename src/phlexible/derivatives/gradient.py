@@ -104,8 +104,8 @@ class SectionStepper(RecordingStepper):
 
     @property
     def numbers_a_step(self) -> int:
-        """Claimed storage of a step [numbers], chosen so large that the stepper takes about half a section of steps
-        at a time.
+        """Number of values that the stepper assumes for a step when it sizes its calls. It is so large that a call
+        takes at most about half a section of steps.
         """
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
@@ -149,7 +149,7 @@ class SectionStepper(RecordingStepper):
         self._calls.clear()
         self._begin = None
 
-    def again(self, piece: RepeatedPiece) -> Sequence[Any]:
+    def repeat(self, piece: RepeatedPiece) -> Sequence[Any]:
         """Repeat the steps of a section from its snapshot and return their log."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
@@ -313,7 +313,7 @@ def costs_of_long_run(
         part = [[each[first:last].copy() for each in cost] for cost in weights]
         for each in [each for cost in part for each in cost] if number else []:
             each[0] = 0.0  # is felt at the end of the piece before
-        costs = CostsOfPiece(run_in(piece, stepper.again(piece)), working, given, part, after, number == 0)
+        costs = CostsOfPiece(run_in(piece, stepper.repeat(piece)), working, given, part, after, number == 0)
         costs.loads_alone = loads_alone
         slopes += costs.slopes(remembering, chosen)
         after, last = [each.start for each in costs.adjoints], first + 1

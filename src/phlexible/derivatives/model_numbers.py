@@ -32,7 +32,7 @@ Part = tuple[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class ModelNumbers:
-    """Changes of the numbers of a perturbed model relative to the model of a run: of its tables, prescribed
+    """Changes of all numerical data of a perturbed model relative to the model of a run: table entries, prescribed
     vectors, loads and initial state.
 
     Attributes:
@@ -43,26 +43,24 @@ class ModelNumbers:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Return the changes of one kind ("table", "moving", "loads" or "start"), by name of the table or index of
-        the stretch of steps.
+        """Return the data changes of one kind ("table", "moving", "loads" or "start") as a dictionary. Its keys are
+        names of tables, or indices of sequences of steps.
         """
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
-        """Return these changes of model numbers multiplied by a factor."""
+        """Return these changes of model data multiplied by a factor."""
         return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """Return the sum of two sets of changes of model numbers. Arrays that only one of the sets has are
-        copied.
-        """
+        """Return the sum of two sets of changes of model data. Arrays that only one of the sets has are copied."""
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
         return ModelNumbers({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
-        """Return these changes of model numbers with zeros where the masks are false. Tables without a mask are
-        left out.
+        """Return these changes of model data with zeros where the masks are false. Tables without a mask are left
+        out.
         """
         found = {}
         for part, own in self.parts.items():
@@ -82,8 +80,8 @@ def _parts(
 
 
 def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
-    """Return the numbers of the model of a run against which changes are judged as round-off, by part. Initial
-    states are represented by their largest value in each table.
+    """Return the data of the model of a run (table entries, prescribed values, initial state) as the scale against
+    which changes are judged as round-off. Initial states are represented by their largest value in each table.
     """
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: base.assembly.memory[name] for name in REALS}
@@ -92,8 +90,8 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of the model numbers that a parameter changes by more than round-off. Parts without such a
-    number are left out.
+    """Return masks of the model data that a parameter changes by more than round-off, by the kind and name of each
+    array. Arrays without such an entry are left out.
     """
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
@@ -101,7 +99,7 @@ def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
 
 def random_shares(count: int) -> Array:
     """Return factors for the change of each of ``count`` parameters in three models that are perturbed together,
-    shape (3, count). The ratios of the three changes of a number identify its parameter.
+    shape (3, count). The ratios of the three changes of a table entry identify its parameter.
     """
     random, places = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
@@ -111,8 +109,8 @@ def random_shares(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Determine which model numbers each parameter changes, from three models in which all parameters were changed
-    together by different shares.
+    """Determine which entries of the model data each parameter changes, from three models in which all parameters
+    were changed together by different shares. None if two parameters change one entry.
 
     Args:
         changes: of the models.
@@ -148,8 +146,8 @@ def separate_masks(
 
 
 def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
-    """Group the parameters such that no model number is changed by two parameters of a group. At most one parameter
-    of a group changes sensor readings; those in ``alike`` do not.
+    """Group the parameters such that no entry of the model data is changed by two parameters of a group. At most
+    one parameter of a group changes sensor readings; those in ``alike`` do not.
     """
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
@@ -181,8 +179,8 @@ def agree(first: Array, second: Array) -> bool:
 
 
 def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """Return the changes of the numbers of the model ``other`` relative to the model ``base`` of a run. Return None
-    if shapes or integers of their tables differ.
+    """Return the changes of all data of the model ``other`` relative to the model ``base`` of a run. Return None if
+    shapes or integers of their tables differ.
     """
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
@@ -198,8 +196,8 @@ def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbe
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether the samples of a signal change the loads of a model and nothing else. A model that was rebuilt
-    with other samples is compared.
+    """Return whether the samples of a signal change the loads of a model and nothing else. The model ``base`` of
+    the run is compared with ``other``, which was rebuilt with other samples.
 
     Args:
         run: of the model.

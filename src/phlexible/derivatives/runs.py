@@ -257,7 +257,8 @@ def _without_means(rows: Array, reactions: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RunPiece:
-    """Consecutive steps within one stretch of a run, as an entry of the course of the run.
+    """Entry in the course of a run for consecutive steps, all of them in one sequence of steps without velocity
+    jumps.
 
     Attributes:
         stretch: its number.
@@ -483,8 +484,8 @@ def run_of(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Convert the log of a stepper to a run that can be differentiated: steps without jumps between them are joined
-    to stretches.
+    """Convert the log of a stepper to a run that can be differentiated. Steps without velocity jumps between them
+    are joined to sequences.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -568,7 +569,7 @@ def _span(
 
 def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
     """Return the states at the stored instants of a run, shape (instants, numbers), and where they are among its
-    steps. The latter are indices of stretch and row of all but the first, shape (instants - 1, 2).
+    steps. The latter are indices of step sequence and row of all but the first instant, shape (instants - 1, 2).
     """
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))

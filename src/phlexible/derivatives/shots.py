@@ -124,7 +124,8 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Callable[[State], Array]) -> State:
-        """Return the state with the given minimal coordinates; Newton iterations on the pose close all joints.
+        """Return the state with the given minimal coordinates at a time [s]; Newton iterations on the pose close
+        all joints. The function ``theta`` computes the coordinates of the force elements in it.
 
         Args:
             coordinates: z, then u, shape (count,).

@@ -214,8 +214,8 @@ class DifferentiableSteps(TakenSteps):
     """
 
     def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints of pose and velocities backwards in time from row ``last`` to row ``first``, in place.
-        Return the adjoints of the equations of the steps (9.6).
+        """Propagate adjoints of pose and velocities backwards in time from instant ``last`` to instant ``first`` of
+        these steps, in place. Return the adjoints of the equations of the steps (9.6).
 
         Args:
             first, last: rows.
@@ -243,8 +243,8 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from row ``first`` to row ``last``, in place
-        (9.4). Arguments are those of ``jvp_by_matrix``.
+        """Propagate changes of pose and velocities forwards in time from instant ``first`` to instant ``last`` of
+        these steps, in place (9.4). Arguments are those of ``jvp_by_matrix``.
         """
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
@@ -261,8 +261,8 @@ class DifferentiableSteps(TakenSteps):
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Divide the rows from ``first`` to ``last`` into ranges (begin, end). Each step for which Newton's matrix
-        is inexact becomes a range by itself.
+        """Divide the steps between the instants ``first`` and ``last`` into ranges (begin, end). Each step for
+        which Newton's matrix is inexact becomes a range by itself.
         """
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

@@ -202,14 +202,14 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints of pose and velocities backwards in time from row ``last`` to ``first`` with the
-        transpose of Newton's matrix, in place (9.6).
+        """Propagate adjoints of pose and velocities backwards in time from instant ``last`` to ``first`` of these
+        steps, in place (9.6). The transpose of Newton's matrix is used.
         """
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from row ``first`` to ``last`` with Newton's
-        matrix, in place (9.4).
+        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of these
+        steps, in place (9.4). Newton's matrix is used.
 
         Args:
             first, last: rows.
@@ -274,8 +274,8 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the indices of the entries of Newton's matrix that the compiled function ``differentiate`` reads. They
-    are rows (place in memory, row, column), followed by the numbers of the first two kinds of entries.
+    """Return the indices of the entries of Newton's matrix that the compiled function ``differentiate`` reads, as
+    an array of (place in memory, row, column). The numbers of the first two kinds of entries come with it.
     """
     memory = assembly.memory
     nv = memory.counts["velocities"]

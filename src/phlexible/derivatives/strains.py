@@ -71,7 +71,7 @@ def pair_numbers(memory: Memory, states: Array) -> Array:
 
 
 def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
-    """Return, for each number of the states ``states``, the index of the same quantity in the states ``source``,
+    """Return, for each entry of the states ``states``, the index of the same quantity in the states ``source``,
     with contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair.
     """
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))

@@ -138,7 +138,7 @@ class _Laws:
 
     def slopes(self, piece: RunPiece) -> Array:
         """Return the derivatives of the step equations with respect to the values of controllers and laws, shape
-        (steps, values, unknowns). The steps are those of a piece of the run.
+        (steps, values, unknowns). The steps are those of ``piece``, consecutive steps of the run.
         """
         return self._slopes[piece.stretch][piece.first : piece.last]
 

@@ -50,7 +50,8 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill tables with the derivatives of one state with respect to each component of a change of the pose.
+    """Fill ``tangents`` with the derivatives of one state (position, rotation matrix, elastic coordinates) with
+    respect to each component of a change of its pose.
 
     Args:
         layout: of the states.
@@ -100,7 +101,9 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def difference(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the change of pose and velocity that takes the states ``rows`` to the nearby states ``ends``."""
+    """Return the change of pose and velocity that takes states to nearby states. Both are given as tables by name,
+    ``rows`` and ``ends``.
+    """
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]

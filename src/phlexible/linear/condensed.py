@@ -98,8 +98,8 @@ class CondensedModel:
 
     @cached_property
     def tied_motions(self) -> Array:
-        """Static motions with least strain energy in which one constraint moves by one unit, shape (n, k). They
-        belong to constraints that inputs prescribe or outputs read.
+        """Static motions of least strain energy, shape (n, k), whose constraints move as inputs prescribe them, or
+        along which outputs read constraint forces.
         """
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()

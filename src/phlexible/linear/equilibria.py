@@ -19,10 +19,10 @@ from phlexible.linear.settling import StepsToRest
 from phlexible.linear.sticking import BentBristles, StickingFriction
 from phlexible.state.branches import searched_contacts
 from phlexible.state.forces import (
+    applied_by_elements,
     applied_forces,
     body_forces,
     constraint_stiffness,
-    element_pulls,
     element_state,
     gravity_forces,
     load_forces,
@@ -209,7 +209,7 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
         elements = element_state(system, at)
         prescribed = prescribed_parts(system, at)
         total += abs(elements.rows.T) @ abs(
-            element_pulls(system, elements, elements.theta, state.velocity, prescribed)
+            applied_by_elements(system, elements, elements.theta, state.velocity, prescribed)
         )
     return np.asarray(total)
 

@@ -60,7 +60,7 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
     """Return the kind (velocity, stress or unknown) of each state of a linear model, shape (order,), from units,
     ports and the structure of its matrices.
     """
-    kinds = _each(model.states, [kind_of_unit(block.unit) for block in model.states])
+    kinds = _per_entry(model.states, [kind_of_unit(block.unit) for block in model.states])
     if (kinds != StateKind.UNKNOWN).all():
         return kinds
     _from_ports(model, kinds)
@@ -81,13 +81,13 @@ def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
     """Set the kind of states of unknown kind on which inputs of a known unit act, in the array ``kinds`` in
     place.
     """
-    inputs = _each(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
+    inputs = _per_entry(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
     kinds[unknown] = np.sign(rows[unknown]).astype(np.int64)
 
 
-def _each(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
+def _per_entry(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
     """Repeat the value of each state block or port for each of its entries, shape (entries,)."""
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 

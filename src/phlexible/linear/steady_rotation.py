@@ -100,7 +100,9 @@ def _multipliers_after(system: System, point: OperatingPoint, after: State, mass
     """
 
     def forces(state: State) -> tuple[sparse.csr_array, Array]:
-        """The map to axes of the bodies, and the applied forces there with the loads of the operating point."""
+        """Return the matrix from small motions in body axes to velocities in world axes, and the applied forces in
+        body axes. Loads are those at the time of the operating point.
+        """
         motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
         at, loaded = system.at(state), system.at(replace(state, time=point.state.time))
         loads = weights_and_loads(system, loaded) - weights_and_loads(system, at)

@@ -96,8 +96,8 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Return the attachment or joint that an item measures, and the indices of its positions and of its rates among
-    the numbers measured there.
+    """Return the attachment or joint that an item measures, and the indices of positions and of rates among the
+    values measured there.
     """
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):

@@ -44,7 +44,7 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     Friction springs of contacts are left out: they act across the coordinate.
     """
     laws = [force.relaxation for _, force in system.forces]
-    pulls = np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
+    pulls = np.stack([np.zeros(branches.shape[:-1]), *_branch_forces(laws, branches)], axis=-1)[..., 1:]
     begin = pairs_begin(system) + _pair_numbers(system)
     for k, _, bristle in bristles_of(system):
         if not system.forces[k].force.contact:  # which rubs across its coordinate
@@ -82,7 +82,7 @@ def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[Q
             laws = [group.relaxation] * len(group.weights)
             end = begin + sum(map(_count, laws))
             if number == index:
-                pulls = _pulls(laws, branches[..., begin:end])
+                pulls = _branch_forces(laws, branches[..., begin:end])
                 found.append((group, -np.stack(pulls, axis=-1) / 4))
             begin = end
     return found
@@ -228,7 +228,7 @@ def branch_names(system: System) -> list[str]:
     return found
 
 
-def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
+def _branch_forces(laws: list[Maxwell | None], branches: Array) -> list[Array]:
     """Return the force of each viscoelastic law, shape (...), from the strains of all branches, shape (...,
     branches). It is the negative sum of stiffness times strain.
     """

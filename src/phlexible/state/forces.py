@@ -309,7 +309,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
     if system.forces:
         elements = element_state(system, here)
         prescribed = share * prescribed_parts(system, here)
-        pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
+        pulls = applied_by_elements(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
     return result
 
@@ -326,7 +326,7 @@ def weights_and_loads(system: System, at: Instants) -> Array:
     return result
 
 
-def element_pulls(
+def applied_by_elements(
     system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
 ) -> Array:
     """Return the forces of all springs, potentials, dampers and prescribed element forces along their coordinates
@@ -359,7 +359,7 @@ def body_forces(
     """
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
-    for data, numbers in system.alike:
+    for data, numbers in system.identical:
         kept = np.array([index for index in numbers if index not in leave_out], dtype=np.int64)
         if not len(kept):
             continue

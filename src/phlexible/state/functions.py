@@ -342,8 +342,8 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """Convert symbolic rows of constraints or forces to a ``FunctionSet``. Their vectors are registered with the
-    collector, if one is given.
+    """Convert symbolic functions of world vectors, such as constraints, to a ``FunctionSet``. Their vectors are
+    registered with the collector, if one is given.
     """
     collected = VectorCollector(resolver) if collector is None else collector
     functions = tuple(
@@ -541,8 +541,8 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], FunctionSet]) -> ConstraintSet:
-    """Convert symbolic constraint rows, of which some are relations of coordinates, to a ``ConstraintSet``. The
-    argument ``functions`` converts plain rows to a ``FunctionSet``.
+    """Convert symbolic constraints, of which some are relations of coordinates, to a ``ConstraintSet``. The
+    argument ``functions`` converts plain ones to a ``FunctionSet``.
     """
     base, owner = base_rows(rows)
     constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]

@@ -111,8 +111,8 @@ class Layout:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Index of the node of the block elimination that holds each carrier, shape (carriers,). A carrier has a
-        node of its own, except where several nodes of a soft body share one.
+        """Index of the matrix block of the elimination that holds the velocities of each carrier (body or node),
+        shape (carriers,). Only nodes of a soft body share blocks.
         """
         found, first = [], 0
         for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
@@ -124,12 +124,12 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """Number of nodes of the block elimination that hold carriers (floating bodies or nodes of bodies)."""
+        """Number of matrix blocks of the elimination that hold the velocities of carriers (bodies or nodes)."""
         return self.clusters.count
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
-        """Index of the first row of each carrier among the rows of its node of the block elimination, shape
+        """Index of the first row of each carrier (body or node) in its matrix block of the elimination, shape
         (carriers,).
         """
         first = np.searchsorted(self.cluster, self.cluster)
@@ -137,18 +137,20 @@ class Layout:
 
     @cached_property
     def clusters(self) -> "Clusters":
-        """Assignment of carriers to nodes of the block elimination as an object that can be compared."""
+        """Assignment of carriers (bodies or nodes) to matrix blocks of the elimination, as an object that can be
+        compared.
+        """
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
-        """Return the node of the block elimination that holds a part: a carrier, or an auxiliary vector or
-        constraint, whose indices follow those of the carriers.
+        """Return the index of the matrix block (node of the block elimination) that holds the unknowns of a part.
+        Parts are carriers (bodies or nodes), then auxiliary vectors and constraints.
         """
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
-        """Return the index of the first row of a part (carrier, auxiliary vector or constraint) in its node of the
-        block elimination.
+        """Return the index of the first row of a part (carrier, auxiliary vector or constraint) in its matrix
+        block, the node of the block elimination.
         """
         return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
 
@@ -210,8 +212,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Assignment of carriers (floating bodies or nodes) to nodes of the block elimination; carriers of one cluster
-    are eliminated together.
+    """Assignment of carriers (bodies or nodes) to matrix blocks of the elimination. The velocities of carriers in
+    one block are eliminated together.
 
     Attributes:
         of: number of the node of each carrier, ascending.
@@ -221,12 +223,12 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """Number of nodes of the block elimination that hold carriers."""
+        """Number of matrix blocks of the elimination that hold velocities of carriers (bodies or nodes)."""
         return self.of[-1] + 1 if self.of else 0
 
     def node(self, part: int) -> int:
-        """Return the node of the block elimination of a part: a carrier, or an auxiliary vector or constraint,
-        whose indices follow those of the carriers.
+        """Return the index of the matrix block (node of the block elimination) that holds the unknowns of a part.
+        Parts are carriers (bodies or nodes), then auxiliary vectors and constraints.
         """
         return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
 

@@ -47,8 +47,8 @@ CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """Dense block of the scaled constraint matrix in the multifrontal elimination, with the constraint rows and
-    joints that it involves.
+    """Dense block of the scaled constraint matrix in the multifrontal elimination, with the constraints and joints
+    that it involves.
 
     Attributes:
         joints: indices of the constraints that have not been eliminated.

@@ -228,7 +228,7 @@ class System:
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
     def functions(self, rows: Sequence[Row]) -> FunctionSet:
-        """Convert symbolic rows of functions of vectors to a ``FunctionSet`` of this system."""
+        """Convert symbolic functions of world vectors to a ``FunctionSet`` of this system."""
         return function_set(rows, self.layout, self.resolver, self.paths)
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
@@ -258,7 +258,7 @@ class System:
         return self.layout.elastic(index, state.position, state.eta)
 
     @cached_property
-    def alike(self) -> tuple[tuple[BodyData, list[int]], ...]:
+    def identical(self) -> tuple[tuple[BodyData, list[int]], ...]:
         """Bodies grouped so that those with identical data are evaluated together: pairs of data and body indices.
         Groups are limited in size; all other bodies are groups of one.
         """

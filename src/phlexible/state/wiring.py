@@ -85,15 +85,15 @@ class Wiring:
 
     @cached_property
     def part_owner(self) -> WeightedSums:
-        """Operator that adds up the values of all parts (pairs of function and vector) that belong to one
-        function.
+        """Operator that adds up, for each function, the values of its gradients (one for each pair of function and
+        vector).
         """
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
-        """Operator that adds up the values of all parts (pairs of function and vector) that belong to one
-        vector.
+        """Operator that adds up, for each vector, the values of the gradients with respect to it (one for each pair
+        of function and vector).
         """
         return plain_sums(self.parts[1], len(self.carriers))
 
@@ -112,8 +112,8 @@ class Wiring:
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Operator that computes the gradients of the functions from the other difference vector of each term,
-        stacked as (second, first).
+        """Operator that computes the gradients of the functions from the difference vectors of each term. A term is
+        the scalar product of two, and each is the derivative with respect to the other.
         """
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
@@ -148,17 +148,19 @@ class Wiring:
 
     @cached_property
     def carried(self) -> IntArray:
-        """Indices of the parts (pairs of function and vector) whose vector a body or node carries."""
+        """Indices of those gradients, among all pairs of function and vector, whose vector moves with a body or
+        node.
+        """
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
-        """Indices, among the carried parts, of those whose vector a floating body carries."""
+        """Indices, among the gradients ``carried``, of those whose vector moves with a floating body."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
     def framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """Index of the vector and of the floating body for each part on a floating body, two arrays."""
+        """Index of the vector and of its floating body for each gradient in ``framed``, two arrays."""
         vectors = self.parts[1][self.carried[self.framed]]
         return vectors, self.carrier[vectors]
 

@@ -21,8 +21,8 @@ from phlexible.linear.reduction.state_bases import (
     ReductionMethod,
     energy_basis,
     flexible_reduction,
-    kept_size,
     motion_basis,
+    rigid_size,
     state_basis,
     state_reduction,
 )
@@ -186,7 +186,7 @@ def reduced_model(
                 " answer later; reduce with keep_rigid=False"
             )
         found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
-        reached = found.model.order - kept_size(model)
+        reached = found.model.order - rigid_size(model)
     else:
         if model.mechanics is None:
             basis = state_basis(model, order, method, matched, static_correction)

@@ -97,7 +97,7 @@ def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
     R[still] = 0.0
     B, C = Z.T @ model.port_map, np.asarray(model.output_matrix @ V)
     _, tied = dynamic_and_multipliers(model)
-    ties, ports, outputs = _kept_ties(model, Z, tied)
+    ties, ports, outputs = _needed_ties(model, Z, tied)
     k, m = V.shape[1], ties.shape[1]
     nothing = np.zeros((m, m))
     matrices = (
@@ -126,7 +126,7 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
     return small
 
 
-def _kept_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
+def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
     """Return the constraint forces, ports and outputs of those multipliers that inputs or outputs need in the
     reduced model.
     """
@@ -196,7 +196,7 @@ def pair_basis(
     plain = found.mechanics
     modes = undamped_modes(plain, undamped_modes(plain, 1).rigid + 1)
     rigid = reachable_rigid_motions(_with_ports(found, order, with_tied), modes)
-    order += _beside(found.model, found.of_velocities(rigid), flexible)
+    order += _purely_rigid(found.model, found.of_velocities(rigid), flexible)
     most = plain.size - plain.constraint_matrix.shape[0] + found.stress_count
     if order > most:
         raise ParameterError(f"order must be at most the {most} states of the model, got {order}")
@@ -269,7 +269,7 @@ def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) 
     return joined(metric, basis, strains[:, places[places >= first]], len(strains)), basis.shape[1]
 
 
-def _beside(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
+def _purely_rigid(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
     """Return the number of rigid motions (states of energy 1/2) that move none of the flexible states; 0 without a
     list of these.
     """
@@ -488,7 +488,7 @@ def state_basis(
     form = energy_form(model)
     normal = normal_form_of_states(form)
     rigid = form.from_energy @ form.free @ normal.rigid
-    order += _beside(model, rigid, flexible)
+    order += _purely_rigid(model, rigid, flexible)
     if order > len(normal.structure):
         raise ParameterError(f"order must be at most the {len(normal.structure)} states of the model, got {order}")
     driven = _self_stress_count(form, normal)
@@ -534,8 +534,8 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Return the motions that inputs prescribe or on which joint forces act that are outputs, as orthonormal
-    columns, shape (n, k).
+    """Return states, as orthonormal columns, shape (n, k), along which inputs prescribe motions or joint forces act
+    that are outputs. A reduced model must contain them.
     """
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
@@ -573,7 +573,7 @@ def rigid_states(model: ObservedPHDAE) -> IntArray:
     return np.asarray(moving[np.asarray(coupled.sum(axis=1)).ravel() == 0])
 
 
-def kept_size(model: ObservedPHDAE) -> int:
+def rigid_size(model: ObservedPHDAE) -> int:
     """Return the number of states that a reduction of flexible states retains: rigid velocities and multipliers."""
     return len(rigid_states(model)) + len(dynamic_and_multipliers(model)[1])
 

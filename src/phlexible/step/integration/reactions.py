@@ -13,7 +13,7 @@ from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import body_forces_of_branches, forces_of_branches
-from phlexible.state.forces import element_pulls, element_state, gravity_forces, load_forces
+from phlexible.state.forces import applied_by_elements, element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -130,7 +130,7 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
         return result, np.zeros(0)
     elements, prescribed = element_state(system, at), np.zeros(len(system.forces))
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
-    pulls = element_pulls(system, elements, theta, state.velocity, prescribed)
+    pulls = applied_by_elements(system, elements, theta, state.velocity, prescribed)
     if state.branches is not None:
         pulls += forces_of_branches(system, state.branches)
     return result + elements.rows.T @ pulls, pulls
