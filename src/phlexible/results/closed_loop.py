@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigvals, matrix_balance, qr, svd
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.feedback import Feedback, LinearController, held_input, linear_law, sampled
+from phlexible.description.interactions.feedback import Feedback, LinearController, discretized, linear_law, sampled
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError
 from phlexible.extras import optional
@@ -133,7 +133,7 @@ def closed_loop(
             if period is None:
                 raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
     if period is not None:
-        A, B = held_input(plant.A, plant.B, period)
+        A, B = discretized(plant.A, plant.B, period)
         plant = StateSpaceMatrices(A, B, plant.C, plant.D, plant.states, plant.inputs, plant.outputs)
         law = law if law.is_discrete else sampled(law, period)
     enter = _selected("on", on, plant.inputs)

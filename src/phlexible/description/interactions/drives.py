@@ -54,13 +54,13 @@ class Drive(ModelPart):
         """Constraint of the drive as one row: the coordinate minus p(t), or the sine of that for angles (8.15)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
 
-    def check_against(self, others: tuple["Drive", ...]) -> None:
+    def check_against(self, drives: tuple["Drive", ...]) -> None:
         """Refuse a second drive of one coordinate.
 
         Raises:
             ModelError: names the drive that is there.
         """
-        for other in others:
+        for other in drives:
             if other.joint is self.joint and other.coordinate == self.coordinate:
                 raise ModelError(
                     f"{self.coordinate} of {self.joint} is already driven by {other}; a coordinate takes"

@@ -72,12 +72,12 @@ def _forces(rows: Sequence[Row], slopes: Array) -> dict[PlacedBody, Array]:
     return found
 
 
-def _add(found: dict[PlacedBody, Array], chord: Chord, force: Array) -> None:
-    for weight, vector in chord.parts:
+def _add(rows: dict[PlacedBody, Array], difference: Chord, force: Array) -> None:
+    for weight, vector in difference.parts:
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             continue
         placed, is_point = vector.port.placed, isinstance(vector, PointOf)
-        row = found.setdefault(placed, np.zeros(6))
+        row = rows.setdefault(placed, np.zeros(6))
         row[:3] += is_point * weight * force
         row[3:] += weight * cross(initial_vector(vector) - is_point * placed.place, force)
 

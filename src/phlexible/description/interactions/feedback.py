@@ -63,44 +63,44 @@ class LinearController:
         return int(self.D.shape[0])
 
 
-def linear_law(given: Any) -> LinearController | None:
+def linear_law(system: Any) -> LinearController | None:
     """Return the matrices of a StateSpace or TransferFunction of python-control; None for anything else.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.
     """
-    if isinstance(given, LinearController):
-        return given
-    if not any(kind.__module__.partition(".")[0] == "control" for kind in type(given).__mro__):
+    if isinstance(system, LinearController):
+        return system
+    if not any(kind.__module__.partition(".")[0] == "control" for kind in type(system).__mro__):
         return None
-    if all(hasattr(given, name) for name in "ABCD"):
-        parts = [np.atleast_2d(np.asarray(getattr(given, name), dtype=np.float64)) for name in "ABCD"]
+    if all(hasattr(system, name) for name in "ABCD"):
+        parts = [np.atleast_2d(np.asarray(getattr(system, name), dtype=np.float64)) for name in "ABCD"]
         outputs, inputs = parts[3].shape
         n = len(parts[0]) if parts[0].size else 0
         A, B, C = (part.reshape(s) for part, s in zip(parts, ((n, n), (n, inputs), (outputs, n)), strict=False))
         D = parts[3]
-    elif hasattr(given, "num") and hasattr(given, "den") and hasattr(given, "dt"):
-        A, B, C, D = _realized(given)
+    elif hasattr(system, "num") and hasattr(system, "den") and hasattr(system, "dt"):
+        A, B, C, D = _realized(system)
     else:
         return None
     for name, matrix in zip("ABCD", (A, B, C, D), strict=True):
         if not np.isfinite(matrix).all():
             raise ParameterError(f"{name} of the controller must be finite, got {matrix.tolist()}")
-    is_discrete = given.dt is True or (given.dt is not None and given.dt != 0)
-    period = float(given.dt) if is_discrete and given.dt is not True else None
+    is_discrete = system.dt is True or (system.dt is not None and system.dt != 0)
+    period = float(system.dt) if is_discrete and system.dt is not True else None
     return LinearController(A, B, C, D, is_discrete, period)
 
 
-def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
+def _realized(functions: Any) -> tuple[Array, Array, Array, Array]:
     """Return a state-space realization A, B, C, D of a matrix of transfer functions, shape (outputs, inputs)."""
-    outputs, inputs = len(given.num), len(given.num[0])
+    outputs, inputs = len(functions.num), len(functions.num[0])
     blocks, columns, rows = [], [], []
     D = np.zeros((outputs, inputs))
     for i in range(outputs):
         for j in range(inputs):
-            top, bottom = (np.trim_zeros(np.asarray(each[i][j]), "f") for each in (given.num, given.den))
+            top, bottom = (np.trim_zeros(np.asarray(each[i][j]), "f") for each in (functions.num, functions.den))
             if len(top) > len(bottom):
-                raise ParameterError(f"the controller differentiates its input: {given}; give it more poles")
+                raise ParameterError(f"the controller differentiates its input: {functions}; give it more poles")
             if not len(top):
                 continue
             if len(bottom) == 1:
@@ -124,7 +124,7 @@ def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
 # Linear laws over a time in which their input is held (docs/theory.md, 8).
 
 
-def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
+def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
     """Return exp(A h) and its integral over h times B, by one exponential, for constant input."""
     n, m = B.shape
     whole = np.zeros((n + m, n + m))
@@ -135,7 +135,7 @@ def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
 
 def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
     """Return A and B of x -> A x + B u over a duration [s] with constant u; for a discrete law over one sample."""
-    return (law.A, law.B) if law.is_discrete else held_input(law.A, law.B, duration)
+    return (law.A, law.B) if law.is_discrete else discretized(law.A, law.B, duration)
 
 
 def sampled(law: LinearController, period: float) -> LinearController:
@@ -364,13 +364,13 @@ def size_of(item: Actuated) -> int:
     return 3 if isinstance(item, Attachment) else 1
 
 
-def _period(given: float | None, law: LinearController | None) -> float | None:
+def _period(user_period: float | None, law: LinearController | None) -> float | None:
     own = law.period if law is not None else None
-    if given is None:
+    if user_period is None:
         if law is not None and law.is_discrete and own is None:
             raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
         return own
-    period = positive("period", finite("period", given))
+    period = positive("period", finite("period", user_period))
     if own is not None and abs(period - own) > WHOLE * own:
-        raise ParameterError(f"period must be that of the controller, dt = {own:g} s, got {given!r}")
+        raise ParameterError(f"period must be that of the controller, dt = {own:g} s, got {user_period!r}")
     return period

@@ -178,11 +178,11 @@ def loss_of_restitution(restitution: float) -> float:
         return 0.0
     from scipy.optimize import brentq  # here: it takes long to import
 
-    def misses(d: float) -> float:
+    def residual(d: float) -> float:
         return (1 + e) * d - log1p(d) + log1p(-e * d)
 
     low, high = 0.75 * (1 - e), (1 - 1e-15) / e
-    return high if misses(high) > 0 else float(brentq(misses, low, high, xtol=1e-15, rtol=1e-14))
+    return high if residual(high) > 0 else float(brentq(residual, low, high, xtol=1e-15, rtol=1e-14))
 
 
 @dataclass(frozen=True)
