@@ -82,6 +82,9 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
             assert found["arm"].mass == pytest.approx(7870 * 0.3 * 0.02 * 0.01)
             assert np.ptp(found["motion"].energy.total) < 1e-12
         case "why_did_my_run_warn.md":
+            energy = found["energy"]
+            assert abs(energy.balance_error).max() < 1e-11 < abs(found["change"])
+            assert found["change"] == pytest.approx(energy.supplied[-1], abs=1e-11)
             assert found["caught"][0].category is ph.StepWarning and "- the steps are too long" in said
         case "coming_from_exudyn.md" | "coming_from_simscape.md":
             assert found["motion"].check().is_clean
@@ -110,14 +113,19 @@ def test_linear_analysis(in_an_empty_folder, capsys) -> None:
     assert [port.input_unit for port in found["linear"].ports] == ["N", "N m"]
     assert "undamped pole" in capsys.readouterr().out
     names = {path.name for path in in_an_empty_folder.iterdir()}
-    assert names == {"four_bar.png", "bode.png", "arm.mat"}
+    assert names == {"four_bar.png", "bode.png", "arm.mat", "campbell.png"}
+    unit = 0.01 * np.sqrt(2.1e11 / 7850.0 / 12) / 0.8**2  # the last speed is six of it; A. D. Wright et al. 1982
+    flaps = found["campbell"].frequencies[[0, -1], 0]
+    assert flaps / unit == pytest.approx([3.5160, 7.3604], rel=1e-3)
+    euler = np.pi**2 * 2e11 * np.pi * 0.01**4 / 64 / 4
+    assert found["buckling_load"] == pytest.approx(euler, rel=1e-3)
 
 
 def test_seeing(in_an_empty_folder) -> None:
     pytest.importorskip("matplotlib")
     found = run("seeing.md")
     names = {path.name for path in in_an_empty_folder.iterdir()}
-    assert names == {"model.png", "run.png", "both.png", "run.html"}
+    assert names == {"model.png", "run.png", "both.png", "run.html", "run.mp4"}
     assert found["arm"].body.mass == pytest.approx(0.6 * 0.05**2 * 2700)
     page = (in_an_empty_folder / "run.html").read_text(encoding="utf-8")
     assert "<h1>pendulum</h1>" in page and "position of ball.origin [m]" in page
@@ -176,7 +184,8 @@ def test_reduction(in_an_empty_folder, capsys) -> None:
 
 
 def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
-    run("forces_and_drives.md")
+    found = run("forces_and_drives.md")
+    assert found["fall"].time[-1] == pytest.approx(np.sqrt(2 / 9.81), abs=1e-9)
     lines = capsys.readouterr().out.split("\n")
     assert float(lines[0]) == pytest.approx(10.0, abs=1e-9)
     assert float(lines[5]) == pytest.approx(2.0 * 9.81)
@@ -189,10 +198,11 @@ def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
 
 
 def test_control(in_an_empty_folder, capsys) -> None:
-    run("control.md")
+    found = run("control.md")
+    assert found["settled"].angle(found["hinge"])[-1] == pytest.approx(0.5, abs=1e-5)
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "False ('hub x', 'hub y')" and 0.0499 < float(said[1]) < 0.0501
-    assert said[2] == "100.0"
+    assert said[3] == "100.0"
 
 
 def test_studies(in_an_empty_folder, capsys) -> None:
@@ -261,6 +271,8 @@ def test_beams(in_an_empty_folder) -> None:
         forces.normal / section.area + bending, rel=1e-6, abs=1.0
     )
     assert found["motion"].position(found["arm"].end)[-1, 2] > 0.05
+    at_rest = 1e3 / (48 * 210e9 * 0.03 * 0.05**3 / 12)
+    assert at_rest < found["sag"] < 1.1 * at_rest  # a slow crossing shakes the bridge a little
 
 
 def test_contact(in_an_empty_folder) -> None:
