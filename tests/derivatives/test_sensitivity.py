@@ -59,8 +59,8 @@ def test_steps_that_a_motion_holds_are_not_taken_again(monkeypatch):
     p = {"speed": 150.0, "stiffness": 40.0}
     motion = build(p).simulate(duration=4e-3, step=5e-5)
     taken = []
-    take_again = sensitivity._taken_again
-    monkeypatch.setattr(sensitivity, "_taken_again", lambda *given: taken.append(given) or take_again(*given))
+    take_again = sensitivity._repeated_run
+    monkeypatch.setattr(sensitivity, "_repeated_run", lambda *given: taken.append(given) or take_again(*given))
     recorded = motion.sensitivity(build, p, middle).derivatives[0]
     assert not taken
     monkeypatch.setattr(sensitivity, "recorded_run", lambda *given: None)

@@ -206,7 +206,7 @@ def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[i
         ModelError: equations that are no smooth function of a parameter.
     """
     numbered = [k for k, model in enumerate(models) if not (model.up is None or model.down is None)]
-    touched = {k: _touched(run, models[k]) for k in numbered} if len(numbered) > FEW else {}
+    touched = {k: _affected(run, models[k]) for k in numbered} if len(numbered) > FEW else {}
     groups = _groups(numbered, touched)
     if not _take_groups(run, models, groups, touched, take):
         _take_groups(run, models, [[k] for k in numbered], touched, take)
@@ -338,7 +338,7 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number:
     return stretch.residuals_of(_with(base, side), functions)
 
 
-def _touched(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
+def _affected(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return a mask of the equations of a step that depend on a parameter, shape (unknowns,). They are found by
     comparing residuals of the two perturbed models in sampled steps of the run.
     """

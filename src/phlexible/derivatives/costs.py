@@ -52,10 +52,10 @@ class IntegralTerm(CostTerm):
     weight: Weight | None
 
     def value(self, time: Array, readings: Array) -> float:
-        return float(self._shares(time) @ _called(self.function, readings))
+        return float(self._shares(time) @ _evaluate(self.function, readings))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        return np.asarray(self._shares(time)[:, None] * _differentiated(self.function, readings))
+        return np.asarray(self._shares(time)[:, None] * _derivatives(self.function, readings))
 
     def _shares(self, time: Array) -> Array:
         shares = _trapezoids(time)
@@ -72,11 +72,11 @@ class FinalTerm(CostTerm):
     function: Function
 
     def value(self, time: Array, readings: Array) -> float:
-        return float(_called(self.function, readings[-1:])[0])
+        return float(_evaluate(self.function, readings[-1:])[0])
 
     def slopes(self, time: Array, readings: Array) -> Array:
         result = np.zeros_like(readings)
-        result[-1:] = _differentiated(self.function, readings[-1:])
+        result[-1:] = _derivatives(self.function, readings[-1:])
         return result
 
 
@@ -272,7 +272,7 @@ def _itself(readings: Array) -> Array:
     return readings
 
 
-def _called(function: Function, readings: Array) -> Array:
+def _evaluate(function: Function, readings: Array) -> Array:
     """Evaluate a user's function on sensor readings and return its values, one for each instant, shape (instants,).
 
     Raises:
@@ -289,7 +289,7 @@ def _called(function: Function, readings: Array) -> Array:
     return values
 
 
-def _differentiated(function: Function, readings: Array) -> Array:
+def _derivatives(function: Function, readings: Array) -> Array:
     """Return the derivatives of a user's function of sensor readings with respect to the readings, instant by
     instant, shape (instants, components). Central differences are used.
     """
@@ -300,6 +300,6 @@ def _differentiated(function: Function, readings: Array) -> Array:
     for k in range(readings.shape[1]):
         change = np.zeros(readings.shape[1])
         change[k] = step
-        more, less = _called(function, readings + change), _called(function, readings - change)
+        more, less = _evaluate(function, readings + change), _evaluate(function, readings - change)
         result[:, k] = (more - less) / (2 * step)
     return result

@@ -8,7 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.readings import Jacobian, Projected, Readable, Reader, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun, VelocityJump
-from phlexible.derivatives.step_derivatives import turning
+from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import TakenSteps, constraint_rows
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
@@ -179,7 +179,7 @@ class Crossing:
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
             velocities = stretch.rows["velocity"]
-            ways = [turning(stretch, k) @ (velocities[k] + velocities[k + 1]) for k in range(first, last)]
+            ways = [pose_map(stretch, k) @ (velocities[k] + velocities[k + 1]) for k in range(first, last)]
             found.append(sign * np.array(ways) / stretch.sizes[first:last].sum())
         return found[0], found[1]
 

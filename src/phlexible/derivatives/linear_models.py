@@ -213,7 +213,7 @@ def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Cha
         [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
         for direction in directions
     ]
-    masks = [[_moved(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
+    masks = [[_change_mask(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
     found: list[_Change] = []
     # a product with a parameter that is zero does not show that the other one is in it
     shared = [k for k, direction in enumerate(directions) if chosen.values[direction.number] != 0]
@@ -236,7 +236,7 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
     return [sparse.csr_array(each) for each in given]
 
 
-def _moved(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
+def _change_mask(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
     """Return a sparse matrix with ones at the entries of ``change`` that exceed round-off of the matrix ``own``."""
     entries = sparse.coo_array(change)
     before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)

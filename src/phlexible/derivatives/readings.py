@@ -300,7 +300,7 @@ def _slopes(
     # Velocities are brought onto the joints before they are read: on those that hold, which events change.
     holding = np.isfinite(states_at(rows, instants)["held"]).reshape(len(instants), -1)
     _, places = np.unique(holding[::-1], axis=0, return_index=True)
-    found = [_touching(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
+    found = [_relevant(reader, rows, sensor, int(instants[::-1][place]), steps) for place in places]
     directions = np.unique(np.concatenate(found))
     return directions, _parts(reader, rows, sensor, instants, directions, steps)
 
@@ -354,7 +354,7 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
     return OF_ENERGIES if sensor.is_energy else CENTRAL
 
 
-def _touching(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
+def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of the components of pose and velocity that a sensor's reading depends on.
 
     Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.

@@ -404,7 +404,7 @@ def has_redundancy(assembly: Assembly, start: State) -> bool:
     """Return whether the constraints of a mechanism are redundant in its initial state, with the locks that are
     closed at the start.
     """
-    return bool(redundancies(assembly.system.phase(_held(assembly)).system, start))
+    return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
 def taken_by(
@@ -431,7 +431,7 @@ def taken_by(
         system, stepper, start, instants, options.every, stored.take, tolerance, is_late=True, conditions=conditions
     )
     begin = stepper.now(start.time)
-    completed(run.run(_silent))
+    completed(run.run(_no_progress))
     if warns:
         steps = options.stored_steps(instants.full) or None
         told = stiff_strings(system, instants.step) if tolerance is None else []
@@ -440,14 +440,14 @@ def taken_by(
     return np.concatenate([array[:1].reshape(-1) for array in begin.values()]), stored.times
 
 
-def _held(assembly: Assembly) -> Array:
+def _initial_locks(assembly: Assembly) -> Array:
     """Return for each switch (lock of a joint) zero if it is closed at the start and NaN if it is open, shape
     (switches,).
     """
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
-def _silent(done: int, count: int) -> None:
+def _no_progress(done: int, count: int) -> None:
     """Progress callback of a run that does nothing."""
 
 
@@ -536,7 +536,7 @@ def run_of(
             asked.append(each)
     close()
     return TakenRun(
-        assembly, tuple(stretches), tuple(course), tuple(asked), times, *_stored(stretches, first, times)
+        assembly, tuple(stretches), tuple(course), tuple(asked), times, *_stored_states(stretches, first, times)
     )
 
 
@@ -567,7 +567,7 @@ def _span(
     return (len(before.sizes) - begin, end) if begin >= 0 and end > 0 else None
 
 
-def _stored(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
+def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
     """Return the states at the stored instants of a run, shape (instants, numbers), and where they are among its
     steps. The latter are indices of step sequence and row of all but the first instant, shape (instants - 1, 2).
     """

@@ -89,12 +89,12 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
     )
     places = np.stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)], axis=1)
     missed, velocities = steps.residuals_of(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
-    if np.abs(missed[:, :velocities]).max(initial=0.0) > _allowed(steps, velocities):
+    if np.abs(missed[:, :velocities]).max(initial=0.0) > _tolerance(steps, velocities):
         return None
     return TakenRun(assembly, (steps,), (RunPiece(0, 0, count),), (), times, states, places), missed
 
 
-def _allowed(steps: DifferentiableSteps, velocities: int) -> float:
+def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
     """Return the largest residual of the equations of motion that counts as round-off in recorded steps."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
@@ -178,7 +178,7 @@ def sensitivity(
     recorded = recorded_run(recording, own, options)
     found = None if recorded is None else _derivatives(recorded[0], own, recipe, chosen, recorded[1])
     if found is None:
-        found = _derivatives(_taken_again(recording, own, options), own, recipe, chosen)
+        found = _derivatives(_repeated_run(recording, own, options), own, recipe, chosen)
     assert found is not None, "of a run that was taken"
     return found
 
@@ -272,7 +272,7 @@ def _derivatives(
         for built, sign in zip(model.measured, (1, -1), strict=True):
             reader, change = Reader(built.assembly, run.times), sign * size
             if others:
-                read = _read_beside(run, reader, [built.measured[number] for number in others], states, k, change)
+                read = _read_nearby(run, reader, [built.measured[number] for number in others], states, k, change)
                 for number, values in zip(others, read, strict=True):
                     slopes[number][k] += values / (2 * change)
             if places and model.less is not None:
@@ -282,7 +282,7 @@ def _derivatives(
     return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
 
 
-def _read_beside(
+def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Return the sensor readings of a perturbed model at states that are perturbed by ``change`` times their
@@ -330,7 +330,7 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
             )
 
 
-def _taken_again(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
+def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
     """Repeat the steps of a recorded motion with the log that derivatives need, and check that the states are
     reproduced.
 

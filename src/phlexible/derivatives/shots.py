@@ -27,7 +27,7 @@ from phlexible.derivatives.costs import Costs
 from phlexible.derivatives.costs_of_runs import CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
-from phlexible.derivatives.step_derivatives import turning
+from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
 from phlexible.derivatives.variations import Variation, difference, move, rotation_vectors
@@ -138,7 +138,7 @@ class NearStates:
         z, u = np.split(coordinates, [self.free.shape[1]])
         along, across = self.free @ z, np.zeros(len(self._rows))
         for _ in range(CLOSINGS):
-            state = replace(self._moved((along + across @ self._rows) / self.weights), time=time)
+            state = replace(self._perturbed((along + across @ self._rows) / self.weights), time=time)
             if not len(self._rows):
                 break
             gaps = self.system.rows.values(self.system.at(state))[0]
@@ -151,7 +151,7 @@ class NearStates:
         found = replace(state, velocity=u / self.of_speeds)
         return replace(found, theta=theta(found))
 
-    def _moved(self, change: Array) -> State:
+    def _perturbed(self, change: Array) -> State:
         """Return the reference state with its pose changed by a vector of shape (velocities,), whose rotations are
         in body axes.
         """
@@ -317,7 +317,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
     for number, count in enumerate(steps):
         if number:
             before, near = runs[-1], shots.near[number - 1]
-            theta = partial(_wound, base.assembly, before.rows["theta"][-1])
+            theta = partial(_unwrapped, base.assembly, before.rows["theta"][-1])
             starts.append(near.state_of(shots.numbers[number - 1], float(before.times[-1]), theta))
         taken = take_run(base.assembly, starts[-1], count * step, step, StepOptions())
         if not is_plain(taken):
@@ -355,7 +355,7 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
     return Shots(tuple(near), tuple(numbers))
 
 
-def _wound(assembly: Assembly, before: Array, state: State) -> Array:
+def _unwrapped(assembly: Assembly, before: Array, state: State) -> Array:
     """Return the coordinates of all force elements in a state, with angles shifted by full turns so that they
     continue the values ``before``.
     """
@@ -540,7 +540,7 @@ class InputRun:
         changes = (more - less) / (2 * LONGER)
         ways = np.array(
             [
-                turning(each, k) @ each.rows["velocity"][k : k + 2].sum(axis=0)
+                pose_map(each, k) @ each.rows["velocity"][k : k + 2].sum(axis=0)
                 for each in run.stretches
                 for k in range(each.count)
             ]

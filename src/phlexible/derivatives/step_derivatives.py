@@ -48,14 +48,14 @@ class StepDerivative:
         at
             the start, (r, velocities) each, and to the strains there, (r, strains).
         strains: the same derivatives of the strains at the end.
-        turning: K (9.2), shape (velocities, velocities).
+        pose_map: K (9.2), shape (velocities, velocities).
     """
 
     rows: IntArray
     known: IntArray
     equations: tuple[Array, ...]
     strains: tuple[Array, ...]
-    turning: Array
+    pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
         """Propagate adjoints (derivatives of costs) from the state after the step to the state before it, one row
@@ -70,7 +70,7 @@ class StepDerivative:
         """
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
-        back, after = pose @ self.turning, history[:, self.known]
+        back, after = pose @ self.pose_map, history[:, self.known]
         felt = after @ end
         felt[:, : pose.shape[1]] += velocity + back
         own = -np.linalg.lstsq(of_end.T, felt.T, rcond=None)[0].T
@@ -91,7 +91,7 @@ class StepDerivative:
         after = np.asarray(moved[:, : pose.shape[1]])
         strains = np.zeros_like(history)
         strains[:, self.known] = moved @ end.T + pose @ by_pose.T + velocity @ by_start.T + before @ by_strains.T
-        return pose + (velocity + after) @ self.turning.T, after, strains
+        return pose + (velocity + after) @ self.pose_map.T, after, strains
 
 
 def sticks(steps: TakenSteps) -> bool:
@@ -133,7 +133,7 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     own, strains = (np.mean(each, axis=0).T for each in zip(*sides, strict=True))
     cuts = ends[1:-1]
     return StepDerivative(
-        equations, known, tuple(np.split(own, cuts, 1)), tuple(np.split(strains, cuts, 1)), turning(steps, k)
+        equations, known, tuple(np.split(own, cuts, 1)), tuple(np.split(strains, cuts, 1)), pose_map(steps, k)
     )
 
 
@@ -188,7 +188,7 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
     return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
 
 
-def turning(steps: TakenSteps, k: int) -> Array:
+def pose_map(steps: TakenSteps, k: int) -> Array:
     """Return the matrix of step ``k`` that converts changes of the velocities to the change of the pose over the
     step, shape (velocities, velocities). It acts on the sum of the changes at both ends; K in (9.2).
     """

@@ -53,15 +53,15 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
         for count, row in enumerate(rows):
             ports = [_port_name(body, number, count) for body in bodies]
             met = [models[body] for body in bodies]
-            whole = _joined(met, ports, row, f"joint {number} row {count}")
+            whole = _connect_row(met, ports, row, f"joint {number} row {count}")
             ties.append(whole.states[-1])
             for body, model in models.items():
                 if any(model is part for part in met):
                     models[body] = whole
-    return parts.in_order(_side_by_side(models), ties)
+    return parts.in_order(_combine(models), ties)
 
 
-def _joined(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) -> LinearPHDAE:
+def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) -> LinearPHDAE:
     """Connect the one or two models that a constraint acts on, through their ports; the multiplier is the last
     state of the result.
     """
@@ -77,7 +77,7 @@ def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
 
-def _side_by_side(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
+def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
     """Combine the models that no joint connects into one model."""
     different = list({id(model): model for model in models.values()}.values())
     whole = different[0]

@@ -38,7 +38,7 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
     J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
     if abs(J[algebraic][:, algebraic]).sum() and not abs(R[algebraic]).sum():
         raise ModelError(
-            f"the multipliers {_listed(model, algebraic)} are coupled, as where both ports of a pair are "
+            f"the multipliers {_names_of(model, algebraic)} are coupled, as where both ports of a pair are "
             "inverted, or one port twice; invert one of the two, or none"
         )
     coupled = (
@@ -50,7 +50,7 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
     )
     if coupled:
         raise ModelError(
-            f"E is singular at {_listed(model, algebraic)}, which are no multipliers of constraints; "
+            f"E is singular at {_names_of(model, algebraic)}, which are no multipliers of constraints; "
             "this form cannot be eliminated"
         )
     return kept, algebraic
@@ -72,7 +72,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
     if model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].nnz:
         raise ModelError(
-            f"E is singular: inputs or outputs act on {_listed(model, algebraic)} (an improper model); connect "
+            f"E is singular: inputs or outputs act on {_names_of(model, algebraic)} (an improper model); connect "
             "them to something proper first"
         )
     N, inner = J[kept][:, algebraic], Q[kept][:, kept]
@@ -84,7 +84,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
         V.T @ J[kept][:, kept] @ V,
         V.T @ R[kept][:, kept] @ V,
         V.T @ model.port_map[kept],
-        _named(model, kept, states),
+        _free_states(model, kept, states),
         model.ports,
         (inner @ W)[efforts.free],  # V has an identity in these rows
         outputs=model.outputs,
@@ -94,7 +94,7 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     )
 
 
-def _listed(model: ObservedPHDAE, states: IntArray) -> str:
+def _names_of(model: ObservedPHDAE, states: IntArray) -> str:
     """Return the names of the first five of the given states for messages."""
     names = [model.state_names[k] for k in states[:5]]
     return ", ".join(names) + (f" and {len(states) - 5} others" if len(states) > 5 else "")
@@ -107,7 +107,7 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
 
 
-def _named(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
+def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
     """Return the names and units of the states that the constraints leave free."""
     own = single_states(model)
     return tuple(own[k] for k in states[space.free])

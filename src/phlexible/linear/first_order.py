@@ -208,7 +208,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
     E, Q = (matrix[moving][:, moving].toarray() for matrix in (model.descriptor, model.effort_matrix))
     factors = _factors(E)
     to_energy, from_energy, velocities = _split_coordinates(E.T @ Q, kinds_of_states(model)[moving])
-    map_forces, n = np.asarray(_solved(factors, to_energy.T)).T, len(to_energy)  # G = U E^-1
+    map_forces, n = np.asarray(_solve(factors, to_energy.T)).T, len(to_energy)  # G = U E^-1
     J, R = (
         np.asarray((map_forces @ matrix[moving][:, moving]) @ map_forces.T) if matrix.nnz else np.zeros((n, n))
         for matrix in (model.structure, model.dissipation)
@@ -230,7 +230,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
         ties,
         map_forces @ model.port_map[moving].toarray(),
         tie_ports,
-        _seen(model, moving, to_energy, from_energy),
+        _output_rows(model, moving, to_energy, from_energy),
         tie_outputs,
         inner,
         places,
@@ -255,7 +255,7 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
     return size, lower_upper, pivots
 
 
-def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
+def _solve(factors: tuple[Array, Array, Array], right: Array) -> Array:
     """Solve the transposed system E^T x = right with the factors that ``_factors`` returned for E."""
     size, lower_upper, pivots = factors
     if not len(size):
@@ -338,7 +338,7 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
     return found
 
 
-def _seen(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
+def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
     """Return the output matrix in energy coordinates, shape (outputs, n), and refuse outputs of displacements
     without energy.
     """

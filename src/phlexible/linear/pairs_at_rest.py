@@ -63,7 +63,7 @@ class PairsAtRest:
             state: the pose.
             is_balanced: whether other forces, whose stiffness is taken too, balance those of the pairs.
         """
-        if not len(numbers := self._pushed(self.forces(state))):
+        if not len(numbers := self._loaded_velocities(self.forces(state))):
             return Tangents.nothing(len(state.velocity))
         self._begin(state, self._slips(state))
         bent = replace(state, branches=self.equations.branches)
@@ -116,7 +116,7 @@ class PairsAtRest:
             own = [turns[row, :3], turns[row, 3:4]] if len(turns) else []
             yield [pairs[row, 1:], *own], abs(float(pairs[row, 0]))
 
-    def _pushed(self, forces: Array) -> IntArray:
+    def _loaded_velocities(self, forces: Array) -> IntArray:
         """Return the indices of the velocities of all bodies, or of single nodes of bodies with nodes, on which the
         given forces act.
         """

@@ -47,7 +47,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
         ModelError: outputs that answer to the rate of another input, named with it.
     """
     form = energy_form(model)
-    is_rate = _chosen(model, accelerations, form.tie_ports)
+    is_rate = _rate_inputs(model, accelerations, form.tie_ports)
     prescribed = form.ties @ form.tie_ports
     A, B, C = form.among_free(form.structure - form.dissipation), form.free_ports, form.free_outputs
     D = form.seen @ prescribed - form.tie_outputs @ form.ties.T @ form.ports
@@ -73,7 +73,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
     )
 
 
-def _chosen(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
+def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
     """Return a mask of the inputs that are given by their rates, shape (inputs,)."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")

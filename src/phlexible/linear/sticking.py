@@ -193,7 +193,7 @@ class StickingFriction:
         """
         if not self.count:
             return there.state
-        state, shares = self._loosened(there, _bristles(there.state, self.count), ~there.slips)
+        state, shares = self._loosen(there, _bristles(there.state, self.count), ~there.slips)
         self.set_shares(shares, memory)
         return state
 
@@ -214,7 +214,7 @@ class StickingFriction:
             sticks: which of them hold small motions, the others have a force only, shape (bristles,).
             is_balanced: whether other forces, whose stiffness is taken too, balance theirs; else they are not bent.
         """
-        state, shares = self._loosened(there, is_balanced * _bristles(there.state, self.count), sticks)
+        state, shares = self._loosen(there, is_balanced * _bristles(there.state, self.count), sticks)
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
@@ -243,7 +243,7 @@ class StickingFriction:
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
-    def _loosened(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
+    def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
         """Return a state in which the friction springs of a mask resist small motions and all others exert a
         constant force. The factors on their stiffness come with it.
         """

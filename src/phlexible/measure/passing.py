@@ -48,10 +48,10 @@ class _Crossings:
         """Return a message about the first passage through a body that is found, or an empty text if there
         is none.
         """
-        for i, j in islice(self._candidates(self._moved()), MOST_PAIRS):
+        for i, j in islice(self._candidates(self._largest_moves()), MOST_PAIRS):
             ball, other = self._members[i], self._members[j]
             x, y = self._places([ball.start])[:, 0], self._places([other.start])[:, 0]
-            rows = self._crossed(ball, other, x, y)
+            rows = self._passages(ball, other, x, y)
             if len(rows):
                 time, row = self._run.recording.time, int(rows[0])
                 chord = np.diff((x - y)[row : row + 2], axis=0)
@@ -64,7 +64,7 @@ class _Crossings:
                 )
         return ""
 
-    def _moved(self) -> Array:
+    def _largest_moves(self) -> Array:
         """Return the greatest displacement of each member of the contact from one stored instant to the next, shape
         (members,) [m].
         """
@@ -91,7 +91,7 @@ class _Crossings:
                 if _can_touch(members[i], members[j]):
                     yield i, j
 
-    def _crossed(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
+    def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
         """Return the indices of the instants after which a ball moves straight through another member; ``x`` and
         ``y`` are their positions, shape (instants, 3) [m].
         """

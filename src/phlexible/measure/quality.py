@@ -162,8 +162,8 @@ def large_deflections(run: RecordedRun) -> list[str]:
     for beams in _beams(run):
         eta, time = beams.sampled(run)
         fields, length = beams.points.station_fields, beams.beam.length
-        slopes = beams.separated(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
-        ways = beams.separated(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
+        slopes = beams.largest(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
+        ways = beams.largest(np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T))
         is_far = np.maximum(slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * length)) > 1
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
             index, slope, away, beyond = beams.bodies[k], slopes[k], ways[k], np.flatnonzero(is_far[k])
@@ -187,7 +187,7 @@ def large_strains(run: RecordedRun) -> list[str]:
     found: dict[int, str] = {}
     for beams in _beams(run):
         eta, time = beams.sampled(run)
-        strains = beams.separated(_strains(beams.beam, beams.points, eta))
+        strains = beams.largest(_strains(beams.beam, beams.points, eta))
         is_far = strains > GREATEST_STRAIN
         for k in np.flatnonzero(is_far.any(axis=1)).tolist():
             index, begin = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]]
@@ -243,7 +243,7 @@ class _EqualBeams:
         rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
 
-    def separated(self, values: Array) -> Array:
+    def largest(self, values: Array) -> Array:
         """Return the largest value along each beam at each instant, shape (bodies, instants), from values of all
         beams, shape (bodies * instants, stations).
         """

@@ -120,7 +120,7 @@ class LinearPoint:
         dimension, found = self.system.dimension, list[tuple[bool, Array]]()
         if isinstance(joint, Spherical):
             for axis in AXES[2:] if dimension == 2 else AXES:
-                found.append((True, self._turn(joint, axis)))
+                found.append((True, self._rotation_row(joint, axis)))
         for coordinate in joint.coordinates(dimension):
             found.append((coordinate.is_angle, self._coordinate_row(coordinate)))
         if not found:
@@ -144,7 +144,7 @@ class LinearPoint:
         """
         return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
 
-    def _turn(self, joint: Joint, axis: Array) -> Array:
+    def _rotation_row(self, joint: Joint, axis: Array) -> Array:
         """Return the derivative of the relative rotation about ``axis`` between the two ports of a joint with
         respect to the small motions, shape (velocities,).
         """

@@ -182,14 +182,14 @@ def remembered_count(system: System) -> int:
 
 def pairs_begin(system: System) -> int:
     """Return the index in ``State.branches`` at which the history variables of contact groups begin."""
-    return branch_count(system) + len(_remembering(system))
+    return branch_count(system) + len(_restitution_names(system))
 
 
 def _pair_numbers(system: System) -> int:
     return len(PAIR) * kept_pairs(system) + len(TURN) * kept_turns(system)
 
 
-def _remembering(system: System) -> list[str]:
+def _restitution_names(system: System) -> list[str]:
     """List the names of contacts with restitution, each of which stores the speed of the last impact."""
     forces = ((element, force.contact) for element, force in system.forces)
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
@@ -200,7 +200,7 @@ def remembered_names(system: System) -> list[str]:
     to.
     """
     owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
-    names = branch_names(system) + [f"{name}: speed of the impact" for name in _remembering(system)]
+    names = branch_names(system) + [f"{name}: speed of the impact" for name in _restitution_names(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
     names += [f"pair {k} that touches: {part}" for k in range(kept_turns(system)) for part in TURN]
     return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]

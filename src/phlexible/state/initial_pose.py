@@ -111,7 +111,7 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
         placed.name: state.rotation[index] @ placed.rotation.T if placed.nodes is None else np.eye(3)
         for index, placed in enumerate(model.bodies)
     }
-    copy_parts(model, copy, lambda joint: _turned(joint, turns))
+    copy_parts(model, copy, lambda joint: _rotated(joint, turns))
     return copy
 
 
@@ -131,21 +131,21 @@ def _add_nodal(
         return
     s, speed = placed.body.mesh.nodes, nodes.speed
     if nodes.velocities is not None and not np.array_equal(speeds, nodes.velocities):
-        speed = _between(s, speeds)
+        speed = _interpolant(s, speeds)
     if np.array_equal(places, nodes.positions):
         copy.add(placed.body, placed.name, placed.position, placed.rotation, speed, shape=nodes.shape)
     else:
-        copy.add(placed.body, placed.name, velocity=speed, shape=_between(s, places))
+        copy.add(placed.body, placed.name, velocity=speed, shape=_interpolant(s, places))
 
 
-def _between(nodes: Array, values: Array) -> Callable[[float], Array]:
+def _interpolant(nodes: Array, values: Array) -> Callable[[float], Array]:
     """Return a function of the parameter s that has the given values, shape (nodes, 3), at the nodes, shape
     (nodes,), and is linear between them.
     """
     return lambda s: np.array([np.interp(s, nodes, column) for column in values.T])
 
 
-def _turned(joint: Joint, turns: dict[str, Array]) -> Joint:
+def _rotated(joint: Joint, turns: dict[str, Array]) -> Joint:
     """Return the joint with its axes rotated with the bodies: ``axis`` and ``along`` with the first body,
     ``second_axis`` with the second.
     """
@@ -216,10 +216,10 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     free = _PoseProblem(system, given, _motions(system, given, fixed), factors)
     problem = replace(free, rods=_Rods(system, given)) if system.rod_strains.count else free
     before = free.openness(given)
-    state = _nearest(problem, _closed(problem)) if before > CLOSED else given
+    state = _nearest(problem, _close_joints(problem)) if before > CLOSED else given
     if problem is not free and problem.openness(state) > CLOSED:
         problem = free
-        state = _nearest(problem, _closed(problem))
+        state = _nearest(problem, _close_joints(problem))
     after = free.openness(state)
     if after > CLOSED:
         gaps = free.gaps(state)
@@ -350,7 +350,7 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
     return sparse.csr_array(sparse.block_diag(blocks, "csr"))
 
 
-def _closed(problem: _PoseProblem) -> State:
+def _close_joints(problem: _PoseProblem) -> State:
     """Close the joints by Levenberg-Marquardt iterations on the scaled gaps. Return a pose with closed joints, or
     the one with the smallest gaps.
     """
@@ -384,7 +384,7 @@ def _nearest(problem: _PoseProblem, state: State) -> State:
     Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
     """
-    closed = _reclosed(problem, state)
+    closed = _close_again(problem, state)
     if problem.openness(closed) > CLOSED:
         return state
     state = closed
@@ -393,7 +393,7 @@ def _nearest(problem: _PoseProblem, state: State) -> State:
     for _ in range(DESCENTS):
         if _largest(way) < CLOSED * problem.system.body_length:
             break
-        trial = _reclosed(problem, problem.moved(state, share * way))
+        trial = _close_again(problem, problem.moved(state, share * way))
         distance = problem.distance(trial)
         if problem.openness(trial) > CLOSED or not distance <= max(distances[-MEMORY:]) * (1 + CLOSED):
             share /= 4
@@ -415,7 +415,7 @@ def _way_down(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Ar
     return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
 
 
-def _reclosed(problem: _PoseProblem, state: State) -> State:
+def _close_again(problem: _PoseProblem, state: State) -> State:
     """Close the joints of a nearly closed pose by Newton's method, with the smallest steps."""
     for _ in range(CLOSINGS):
         if problem.openness(state) <= CLOSED:

@@ -51,7 +51,7 @@ def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
     round_off = ROUND_OFF * (port.placed.data.size + np.abs(port.initial_position()).max())
     if not round_off < np.linalg.norm(beside) <= limit:
         return rows
-    return [_moved(row, port, beside) if k in placed else row for k, row in enumerate(rows)]
+    return [_shifted_row(row, port, beside) if k in placed else row for k, row in enumerate(rows)]
 
 
 def _places(row: Row, port: Attachment) -> bool:
@@ -67,7 +67,7 @@ def _weights(row: Row, port: Attachment) -> list[float]:
     return [weight for weight, part in parts if isinstance(part, PointOf) and part.port is port]
 
 
-def _moved(row: Row, port: Attachment, beside: Array) -> Row:
+def _shifted_row(row: Row, port: Attachment, beside: Array) -> Row:
     """Return the constraint row for the point at the offset ``beside`` [m] from the port, in world axes of the
     initial pose.
     """

@@ -106,7 +106,7 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
             continue
         own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
         mine = fronts[joint].copy()
-        merged = _merged(mine, own)
+        merged = _merge(mine, own)
         for neighbour in merged.joints | {joint}:
             fronts[neighbour] -= mine
         triangle = _triangle(merged.block, len(own))
@@ -158,7 +158,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
         if isinstance(placed.data, AbsoluteBody):
             parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
             continue
-        columns, rows = _touching(matrix, int(layout.velocity[index]), int(layout.velocity[index + 1]))
+        columns, rows = _involved_rows(matrix, int(layout.velocity[index]), int(layout.velocity[index + 1]))
         if len(columns):
             own = layout.place(index)
             if isinstance(placed.data.second_moments, LocalMoments):  # any metric will do, and its own is full
@@ -176,7 +176,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
     return fronts, lengths
 
 
-def _touching(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
+def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
     """Return the constraints that involve the velocities from ``begin`` to ``end``: their indices, and their
     entries there, shape (end - begin, constraints).
     """
@@ -250,7 +250,7 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
     held = np.flatnonzero(own.any(axis=0) if isinstance(own, np.ndarray) else np.diff(own.indptr)) // d
     parts = []
     for node in np.unique(held).tolist():
-        columns, rows = _touching(matrix, first + d * node, first + d * (node + 1))
+        columns, rows = _involved_rows(matrix, first + d * node, first + d * (node + 1))
         parts.append((columns, rows / np.sqrt(mass[node])))
     return parts
 
@@ -262,7 +262,7 @@ def _width(fronts: set[_Front]) -> int:
     return sum(len(front.joints) for front in fronts)
 
 
-def _merged(fronts: set[_Front], own: IntArray) -> _Front:
+def _merge(fronts: set[_Front], own: IntArray) -> _Front:
     """Merge several blocks of the elimination into one, whose first columns are the constraints ``own``."""
     others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([own, np.setdiff1d(others, own)])

@@ -77,7 +77,7 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
         rows = np.hstack([np.zeros((3, 3)), -cross_matrix(place), centre[:, 1:]])
         i, j = (moved := rows[: data.dimension, velocity_components(data)]).nonzero()
         entries.append((first + i, first + j, moved[i, j]))
-    return _of_entries(entries, len(places[0]))
+    return _from_triplets(entries, len(places[0]))
 
 
 def world_motions(system: System, state: State) -> sparse.csr_array:
@@ -90,12 +90,12 @@ def world_motions(system: System, state: State) -> sparse.csr_array:
     rows, columns = (np.broadcast_to(each, turned.shape) for each in (own[:, :, None], own[:, None, :]))
     others = np.setdiff1d(np.arange(size), own)
     entries = [(rows.ravel(), columns.ravel(), turned.ravel()), (others, others, np.ones(len(others)))]
-    found = _of_entries(entries, size)
+    found = _from_triplets(entries, size)
     found.eliminate_zeros()
     return found
 
 
-def _of_entries(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
+def _from_triplets(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
     """Assemble a sparse matrix, shape (size, size), from lists of rows, columns and values; repeated entries are
     added.
     """

@@ -316,7 +316,7 @@ class VectorSet:
             sizes.append((len(spin), len(column)))
         owner = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
         pairs, begin = [np.zeros((0, 2), dtype=np.int64)], 0
-        patterns = {size: _touching(*size) for size in set(sizes)}
+        patterns = {size: _coupled_pairs(*size) for size in set(sizes)}
         for one in sizes:
             pairs.append(patterns[one] + begin)
             begin += one[1]
@@ -370,7 +370,7 @@ class VectorSet:
         return split_rigid(self.layout, velocity)
 
 
-def _touching(spins: int, motions: int) -> IntArray:
+def _coupled_pairs(spins: int, motions: int) -> IntArray:
     """Return the index pairs of the motions of a vector that are not both elastic, shape (pairs, 2): the first
     ``spins`` of the ``motions`` are rotations."""
     touching = np.ones((motions, motions), dtype=bool)

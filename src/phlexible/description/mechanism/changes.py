@@ -93,7 +93,7 @@ def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any
     return result
 
 
-def removed(
+def parts_to_remove(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
     """Return all parts that must be removed from a mechanism together with the given parts, and refuse if remaining

@@ -34,7 +34,7 @@ from phlexible.description.mechanism.changes import (
     free_name,
     label_of_value,
     new_parts,
-    removed,
+    parts_to_remove,
 )
 from phlexible.description.mechanism.events import (
     Condition,
@@ -476,7 +476,7 @@ class Mechanism(MechanismParts):
         Raises:
             ModelError: something that is not in the model, or to which remaining parts refer: remove them, too.
         """
-        gone = removed(self, parts, self._compounds)
+        gone = parts_to_remove(self, parts, self._compounds)
         self._bodies = {name: part for name, part in self._bodies.items() if part not in gone}
         self._latest = {key: part for key, part in self._latest.items() if part not in gone}
         self._wholes = {name: part for name, part in self._wholes.items() if handle_of(part) not in gone}

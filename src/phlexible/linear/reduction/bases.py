@@ -136,7 +136,7 @@ def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, coun
 def _port_directions(mechanics: LinearMechanics) -> Array:
     """Return a basis of the forces at inputs and directions of outputs of a model, shape (n, k)."""
     weight = np.sqrt(mechanics.mass.diagonal())[:, None]
-    return np.asarray(weight * _independent(ports(mechanics) / weight))
+    return np.asarray(weight * _orthonormal(ports(mechanics) / weight))
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
@@ -296,7 +296,7 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
     return joined(mechanics.mass, basis, inner.shapes[:, inner.squares != 0], count)
 
 
-def _independent(columns: Array) -> Array:
+def _orthonormal(columns: Array) -> Array:
     """Return an orthonormal basis of the span of columns, each scaled to length 1 first."""
     sizes = np.linalg.norm(columns, axis=0)
     if not sizes.any():

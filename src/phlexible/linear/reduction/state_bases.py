@@ -597,7 +597,7 @@ def flexible_reduction(
     model = replace(model, mechanics=None, linearization=None)
     basis = state_basis(model, order, method, frequencies, static_correction, flexible)
     V = _flexible_columns(model, flexible, basis)
-    places = (_picked(rigid, model.order), V, _picked(tied, model.order))
+    places = (_unit_columns(rigid, model.order), V, _unit_columns(tied, model.order))
     whole = sparse.csr_array(sparse.hstack(places))
     own = single_states(model)
     states = (
@@ -618,10 +618,10 @@ def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasi
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
     found = joined(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
-    return sparse.csr_array(_picked(flexible, model.order) @ found)
+    return sparse.csr_array(_unit_columns(flexible, model.order) @ found)
 
 
-def _picked(states: IntArray, order: int) -> sparse.csr_array:
+def _unit_columns(states: IntArray, order: int) -> sparse.csr_array:
     """Return the columns of the identity matrix that belong to the given states, shape (order, states)."""
     places = (states, np.arange(len(states)))
     return sparse.csr_array((np.ones(len(states)), places), (order, len(states)))
