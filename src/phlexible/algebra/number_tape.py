@@ -138,7 +138,7 @@ class NumberTape:
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
-        """Return the index of an entry; it is recorded if it is new."""
+        """Return the index of an operation on the tape; it is recorded if it is new."""
         if entry not in self._indices:
             self._indices[entry] = FIRST + len(self._open)
             self._open.append(entry)

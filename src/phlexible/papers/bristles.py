@@ -43,7 +43,7 @@ class Touching:
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
-        return cls(joined, force, coordinate, slice(begin, end), np.array(joined.chord_parts(end), dtype=np.int64))
+        return cls(joined, force, coordinate, slice(begin, end), joined.difference_vectors(end))
 
     @property
     def dimension(self) -> int:
@@ -87,7 +87,7 @@ class Touching:
         point.
         """
         on_vectors = np.zeros_like(at.vectors)
-        self.joined.spread(at, self.gap, on_vectors)
+        self.joined.add_gradient(at, self.gap, on_vectors)
         gradient = on_vectors[:, self.parts[0]]
         size = np.linalg.norm(gradient, axis=1)[:, None]
         return gradient / np.where(size > 0, size, 1.0), size
@@ -100,8 +100,8 @@ class Touching:
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
         change = np.zeros_like(at.vectors)
-        for moved in (replace(at, slopes=slopes), self.joined.turned(at, dX)):
-            self.joined.spread(moved, self.gap, change)
+        for moved in (replace(at, slopes=slopes), self.joined.with_gradient_rates(at, dX)):
+            self.joined.add_gradient(moved, self.gap, change)
         _, size = self._normal(at)
         turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))
         touches, carries = self._turning
@@ -185,7 +185,7 @@ class AttachedBristle:
         force: number of its force.
         bristle: its numbers.
         kind: what it holds.
-        own: where its z is among all.
+        components: slice of its z among those of all friction springs.
         axes: of a vector, those that z has.
         functions: that slide; none along a coordinate and where surfaces rub.
         touching: of surfaces that rub.
@@ -194,7 +194,7 @@ class AttachedBristle:
     force: int
     bristle: Bristle
     kind: BristleKind
-    own: slice
+    components: slice
     axes: tuple[int, ...]
     functions: slice | None
     touching: Touching | None
@@ -205,13 +205,13 @@ class BristleState:
     """Friction spring in T states: the factors of its law (8.49) and the geometry of its contact.
 
     Attributes:
-        share, kept: a and p of (8.49), shapes (T,).
+        share, spring_share: a and p of (8.49), shapes (T,).
         weights: c_k where surfaces rub, shape (T, parts).
         normal, turning: there, and the angular velocity of z, shapes (T, 3).
     """
 
     share: Array
-    kept: Array
+    spring_share: Array
     weights: Array
     normal: Array
     turning: Array
@@ -275,11 +275,11 @@ class Bristles:
     @property
     def size(self) -> int:
         """Number of components of the deflections of all friction springs."""
-        return self.bonds[-1].own.stop if self.bonds else 0
+        return self.bonds[-1].components.stop if self.bonds else 0
 
     def places(self, force: int) -> IntArray:
         """Return the indices of the friction springs of one force among the components of all deflections."""
-        own = [np.arange(b.own.start, b.own.stop) for b in self.bonds if b.force == force]
+        own = [np.arange(b.components.start, b.components.stop) for b in self.bonds if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     def efforts(self, z: Array) -> Array:
@@ -304,7 +304,7 @@ class Bristles:
         for bond in self.bonds:
             level, normal = pressed[bond.force]
             limit = level if bond.kind is BristleKind.SLIDING else bond.bristle.lever * normal
-            own, longest = z[:, bond.own], limit / bond.bristle.stiffness
+            own, longest = z[:, bond.components], limit / bond.bristle.stiffness
             kept = _share_within(longest, own)
             weights, normals, turning = np.zeros((len(z), 0)), np.zeros((len(z), 3)), np.zeros((len(z), 3))
             if bond.touching:
@@ -358,7 +358,7 @@ class Bristles:
 
     def flows(
         self,
-        found: Sequence[BristleState],
+        springs: Sequence[BristleState],
         at: Poses,
         effort: Array,
         motion: tuple[Array, Array],
@@ -372,11 +372,12 @@ class Bristles:
             motion: rates of functions and vectors.
         """
         rates = np.zeros_like(effort)
-        for bond, state in zip(self.bonds, found, strict=True):
-            v, e, a, p = self.slip_rate(bond, state, at, *motion), effort[:, bond.own], state.share, state.kept
+        for bond, state in zip(self.bonds, springs, strict=True):
+            v, e = self.slip_rate(bond, state, at, *motion), effort[:, bond.components]
+            a, p = state.share, state.spring_share
             self._add_force(bond, state, at, a[:, None] * (p[:, None] * e + bond.bristle.damping * v), out)
-            rates[:, bond.own] = a[:, None] * v - ((1 - a * p) / bond.bristle.damping)[:, None] * e
-            rates[:, bond.own] += self.turned(bond, state, e)
+            rates[:, bond.components] = a[:, None] * v - ((1 - a * p) / bond.bristle.damping)[:, None] * e
+            rates[:, bond.components] += self.turned(bond, state, e)
         return rates
 
     def turned(self, bond: AttachedBristle, state: BristleState, effort: Array) -> Array:

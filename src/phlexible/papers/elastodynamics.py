@@ -275,7 +275,7 @@ def solid_in_h_div(
     spherical: float,
     density: float,
     depth: float,
-    held: IntArray,
+    clamped: IntArray,
     lumped: bool,
 ) -> SolidInHDiv:
     """Return the linear model of an elastic solid with stresses in H(div), continuous tractions and velocities
@@ -284,11 +284,11 @@ def solid_in_h_div(
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
         depth: of a plane mesh [m], 1 in space.
-        held: facets whose velocity is given.
+        clamped: facets whose velocity is given.
         lumped: products of stresses by their values at the vertices.
     """
     stress, d = corner_tractions(mesh), mesh.dim()
-    free = np.setdiff1d(mesh.boundary_facets(), held)
+    free = np.setdiff1d(mesh.boundary_facets(), clamped)
     present = np.setdiff1d(np.arange(stress.count), _stresses_of_facets(free, d))
     rows = sparse.eye_array(stress.count, format="csr")[:, present]  # all stresses by those of the model
     if lumped:
@@ -302,14 +302,14 @@ def solid_in_h_div(
     divergence = depth * (divergence_matrix(stress) @ rows)
     body = sparse.diags_array(depth * np.repeat(stress.volumes, d), format="csr")
     on_facet = (1 + np.eye(d)) / (d * (d + 1))  # int lambda_i lambda_j / area
-    areas = sparse.diags_array(depth * stress.areas[held])
+    areas = sparse.diags_array(depth * stress.areas[clamped])
     boundary = sparse.kron(sparse.kron(areas, on_facet), sparse.eye_array(d), format="csr")
-    traction = rows[_stresses_of_facets(held, d)]
+    traction = rows[_stresses_of_facets(clamped, d)]
     corners = corner_matrix(stress) @ rows
     v, s, r = body.shape[0], compliance.shape[0], turning.shape[0]
     ports = [Port("body force", "N/m^3", "m^4/s", v, body)]
     inputs = sparse.vstack([body, sparse.csr_array((s + r, v))])
-    if len(held):
+    if len(clamped):
         b = boundary.shape[0]
         ports.append(Port("boundary velocity", "m/s", "N", b, boundary))
         moved = sparse.vstack([sparse.csr_array((v, b)), traction.T @ boundary, sparse.csr_array((r, b))])
@@ -457,7 +457,7 @@ def solid(
             spherical=poissons_ratio if mesh.dim() == 2 and is_strain else poissons_ratio / (1 + poissons_ratio),
             density=positive("density", density),
             depth=positive("thickness", thickness) if mesh.dim() == 2 else 1.0,
-            held=_clamped_facets(mesh, clamped),
+            clamped=_clamped_facets(mesh, clamped),
             lumped=is_lumped,
         )
     space = _velocity_space(mesh, order)

@@ -342,16 +342,16 @@ class Resistances:
         held = self.bristles.at(at, at.x[:, self.bends], pressed, rates, dX)
         return Resisting(along, functions, tuple(rubbing), held)
 
-    def pulls(self, found: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
+    def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
         """Return the dissipative forces for given rates of functions and vectors: along the scalar forces (T,
         forces), on the functions and on the vectors.
         """
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
-        for (level, weights, normal), k in zip(found.rubbing, self._creeping, strict=True):
+        for (level, weights, normal), k in zip(resisting.rubbing, self._creeping, strict=True):
             slip = across(self._touching[k].slip(weights, dX), normal)
             self._touching[k].push(weights, -level[:, None] * slip, on_vectors)
-        return -found.along * thetas, -found.functions * rates, on_vectors
+        return -resisting.along * thetas, -resisting.functions * rates, on_vectors
 
     def _sliding(self, k: int) -> slice:
         """Return the slice of the functions that measure sliding along the plane of contact k."""

@@ -117,7 +117,7 @@ class FloatingBodyForm(PortHamiltonianModel):
     locations: dict[str, Location]
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
-    _kept: IntArray = field(init=False, repr=False)
+    _state_indices: IntArray = field(init=False, repr=False)
     _known_ports: dict[bytes, Array] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -144,7 +144,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         ]
         object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
         object.__setattr__(self, "ports", body_ports(body, self.locations))
-        object.__setattr__(self, "_kept", np.array(kept, dtype=np.int64))
+        object.__setattr__(self, "_state_indices", np.array(kept, dtype=np.int64))
 
     def inertia_displacement(self, eta: Array) -> Array:
         """Return the elastic coordinates at which the mass matrix is evaluated, shape (..., n): zero in forms whose
@@ -173,7 +173,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
         full[..., 3:12] = self.fixed_rotation.ravel()
-        full[..., self._kept] = x
+        full[..., self._state_indices] = x
         r, rows, v, w = full[..., :3], full[..., 3:12], full[..., 12 + n : 15 + n], full[..., 15 + n : 18 + n]
         eta, rate, stress = full[..., 12 : 12 + n], full[..., 18 + n : 18 + 2 * n], full[..., 18 + 2 * n :]
         return BodyState(r, rows.reshape(*rows.shape[:-1], 3, 3), eta, v, w, rate, stress)
@@ -191,16 +191,11 @@ class FloatingBodyForm(PortHamiltonianModel):
             state.elastic_velocity,
             state.stress,
         )
-        return np.concatenate(parts, axis=-1)[..., self._kept]
+        return np.concatenate(parts, axis=-1)[..., self._state_indices]
 
     def port_displacement(self, eta: Array) -> Array:
         """Return the elastic coordinates at which the moment arms of the ports are evaluated, shape (..., n)."""
         return eta
-
-    @property
-    def kept(self) -> IntArray:
-        """Indices of the states of this body among those of a body in space, with all components."""
-        return self._kept
 
     @property
     def rest_state(self) -> Array:
@@ -208,7 +203,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros(18 + 2 * n + s)
         full[3:12] = self.fixed_rotation.ravel()
-        return full[self._kept]
+        return full[self._state_indices]
 
     def descriptor_matrix(self, x: Array) -> Array:
         """Return E = diag(I, M, M_sigma) at states x with the mass matrix M (10) and the compliance M_sigma, shape
@@ -237,7 +232,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         full[..., :q, q:end], full[..., q:end, :q] = kinematic, -kinematic.mT
         full[..., q:end, q:end] = self.momentum_matrix(state)
         full[..., end:, q:end], full[..., q:end, end:] = strain_rate, -strain_rate.mT
-        return full[..., self._kept[:, None], self._kept]
+        return full[..., self._state_indices[:, None], self._state_indices]
 
     def dissipation_matrix(self, x: Array) -> Array:
         """Return the dissipation matrix R of modal damping and viscosity at states x, both acting on the elastic

@@ -60,7 +60,7 @@ class InputFunction:
     states: IntArray
 
 
-def input_function(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> InputFunction:
+def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
     """Convert what a user gave as inputs to one function of times and states; it is evaluated once, at t = 0 and
     the initial state x.
 
@@ -69,37 +69,37 @@ def input_function(model: PortHamiltonianModel, given: GivenInputs, x: Array) ->
         ModelError: no such port.
         FunctionError: a function raised.
     """
-    if given is None:
+    if inputs is None:
         return InputFunction(model.default_inputs, model.default_input_states)
-    if callable(given):
-        parts = [_signal("inputs", slice(0, model.port_size), given)]
-    elif isinstance(given, Mapping):
-        parts = [_signal(f"the input of {name!r}", model.port_slice(name), each) for name, each in given.items()]
+    if callable(inputs):
+        parts = [_signal("inputs", slice(0, model.port_size), inputs)]
+    elif isinstance(inputs, Mapping):
+        parts = [_signal(f"the input of {name!r}", model.port_slice(name), each) for name, each in inputs.items()]
     else:
         raise ParameterError(
             f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
-            f"{{'start force': u}}, got {given!r}"
+            f"{{'start force': u}}, got {inputs!r}"
         )
     many = _ManyInputs(tuple(parts), model.port_size)
     many(np.zeros(1), x[None])
-    return InputFunction(many, np.arange(model.state_size if many.asks else 0))
+    return InputFunction(many, np.arange(model.state_size if many.takes_state else 0))
 
 
 @dataclass(frozen=True)
-class _GivenSignal:
+class _InputSignal:
     """Function that a user gave for some of the inputs, those in the slice ``place``.
 
     Attributes:
         name: in messages.
         place: among all inputs.
         shape: of its numbers.
-        function: of t, or of t and the state x where it ``asks`` for that.
+        function: of t, or of t and the state x where it ``takes_state``.
     """
 
     name: str
     place: slice
     function: Callable[..., ArrayLike]
-    asks: bool
+    takes_state: bool
     shape: tuple[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class _GivenSignal:
     def at(self, time: float, x: Array) -> Array:
         """Return the values of these inputs at a time [s] and a state x; raise an error for a wrong shape."""
         try:
-            value = self.function(time, x) if self.asks else self.function(time)
+            value = self.function(time, x) if self.takes_state else self.function(time)
         except PhlexibleError:
             raise
         except Exception as error:
@@ -132,9 +132,9 @@ class _ManyInputs:
         size: number of all inputs.
     """
 
-    def __init__(self, parts: tuple[_GivenSignal, ...], size: int) -> None:
+    def __init__(self, parts: tuple[_InputSignal, ...], size: int) -> None:
         self._parts, self._size = parts, size
-        self.asks = any(part.asks for part in parts)
+        self.takes_state = any(part.takes_state for part in parts)
         self._last: tuple[Array, Array] | None = None
 
     def __call__(self, times: Array, states: Array) -> Array:
@@ -152,16 +152,16 @@ class _ManyInputs:
                 row[part.place] = part.at(time, state)
         if not np.vdot(u, u) < np.inf and not np.isfinite(u).all():
             raise ParameterError(next(each for part in self._parts for each in part.refusals(u)))
-        self._last = None if self.asks else (times, u.copy())
+        self._last = None if self.takes_state else (times, u.copy())
         return u
 
 
-def _signal(name: str, place: slice, given: Any) -> _GivenSignal:
+def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
     """Return a user's numbers or function for the inputs in the slice ``place`` as a function of time."""
-    if callable(given):
-        return _GivenSignal(name, place, given, _argument_count(name, given) == 2)
-    value = _checked_numbers(name, given, place.stop - place.start)
-    return _GivenSignal(name, place, lambda time: value, False)
+    if callable(user_input):
+        return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
+    value = _checked_numbers(name, user_input, place.stop - place.start)
+    return _InputSignal(name, place, lambda time: value, False)
 
 
 def _checked_numbers(name: str, value: Any, size: int) -> Array:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.functions import Row
 from phlexible.papers.floating_forms import FloatingBodyForm
 from phlexible.papers.soft_form import SoftForm
@@ -107,9 +107,10 @@ class JoinedFunctions:
         timed = any(term[3] is not None for term in self._functions.functions[function])
         return timed or any(self.carrier(vector) == MOVING for vector in self.vectors_of(function))
 
-    def chord_parts(self, function: int) -> list[int]:
+    def difference_vectors(self, function: int) -> IntArray:
         """Return the indices of the vectors whose sum is the first difference vector of a function, in order."""
-        return [vector for _, vector in self._functions.chords[self._functions.functions[function][0][1]]]
+        chord = self._functions.chords[self._functions.functions[function][0][1]]
+        return np.array([vector for _, vector in chord], dtype=np.int64)
 
     def at(self, x: Array) -> Poses:
         """Evaluate vectors, functions and their derivatives in T states x (T, n)."""
@@ -125,7 +126,7 @@ class JoinedFunctions:
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.moved(at.gradients, dX)
 
-    def turned(self, at: Poses, dX: Array) -> Poses:
+    def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
         """Return the poses with the time derivatives of the gradients in place of the gradients, for rates dX (T,
         k, 3) of the vectors.
         """
@@ -144,7 +145,7 @@ class JoinedFunctions:
         """
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
-    def pull(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
+    def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Add generalized forces on the states to ``out`` (T, n). They belong to forces along lines (constraint
         rows, force coordinates) (T, lines), along functions (T, m) and on vectors (T, k, 3).
         """
@@ -159,7 +160,7 @@ class JoinedFunctions:
                 force = np.hstack([turned[:, 0], force[:, d:]])
             out[:, velocity_places(form, own)] += force
 
-    def spread(self, at: Poses, functions: slice, out: Array) -> None:
+    def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
         """Add the gradient of one line (constraint row or force coordinate) with respect to all vectors to ``out``
         (T, k, 3). ``functions`` is the slice of its functions.
         """
@@ -203,14 +204,14 @@ class JoinedFunctions:
         return np.hstack(found)
 
 
-def velocity_places(form: BodyForm, own: slice) -> slice:
-    """Return the slice of a body's velocities in the state x of the mechanism; ``own`` is the slice of all states
-    of the body.
+def velocity_places(form: BodyForm, states: slice) -> slice:
+    """Return the slice of a body's velocities in the state x of the mechanism, from the slice ``states`` of all its
+    states.
     """
     if isinstance(form, FloatingBodyForm):
-        return slice(own.start + form.velocity_slice.start, own.start + form.velocity_slice.stop)
+        return slice(states.start + form.velocity_slice.start, states.start + form.velocity_slice.stop)
     count = form.body.elastic_count
-    return slice(own.start + count, own.start + 2 * count)
+    return slice(states.start + count, states.start + 2 * count)
 
 
 def paper_resolver(system: System) -> VectorResolver:

@@ -448,14 +448,14 @@ class MechanismModel(ComposedModel):
         on_functions, on_vectors = np.zeros_like(rates), np.zeros_like(dX)
         if not self._resistances.is_zero:
             found = self._resistances.at(at)
-            lost, on_functions, on_vectors = self._resistances.pulls(found, at, rates, dX)
+            lost, on_functions, on_vectors = self._resistances.loss_forces(found, at, rates, dX)
             result[:, self._bends] = self._bristles.flows(
                 found.bristles, at, z[:, self._bends], (own_rates, dX), (lost, on_functions, on_vectors)
             )
             along[:, rows:] += lost
         along[:, [rows + k for k in self.elements.active]] += u[:, forces:]
         self._loads.push(u[:, loads:forces], at.vectors, joined.loaded, on_vectors)
-        joined.pull(at, along, on_functions, on_vectors, result)
+        joined.add_forces(at, along, on_functions, on_vectors, result)
         return result
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
@@ -595,11 +595,11 @@ class MechanismModel(ComposedModel):
         """State x of the initial pose, undeformed and at rest, shape (n,)."""
         return self._rest.copy()
 
-    def _assembled(self, own: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
+    def _assembled(self, of_bodies: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
         """Return the matrix of the bodies' diagonal blocks plus entries between them, shape (n, n); dense if it is
         small.
         """
         rest = self.state_size - self._time
-        blocks = sparse.block_diag([*own, sparse.coo_array((rest, rest))], "csr")
+        blocks = sparse.block_diag([*of_bodies, sparse.coo_array((rest, rest))], "csr")
         result = sparse.csr_array(blocks + between.tocsr())
         return result.toarray() if self.state_size <= DENSE else result

@@ -273,7 +273,7 @@ class RodForm(StrainForm):
     speeds: Array
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
-    _kept: IntArray = field(init=False, repr=False)
+    _state_indices: IntArray = field(init=False, repr=False)
     _inputs: IntArray = field(init=False, repr=False)
     _at_start: Array = field(init=False, repr=False)
     is_local = True
@@ -305,7 +305,7 @@ class RodForm(StrainForm):
         vars(self).update(
             states=tuple(block for block in blocks if block.size),
             ports=tuple(ports),
-            _kept=chosen,
+            _state_indices=chosen,
             _inputs=np.array(inputs, dtype=np.int64),
             _at_start=np.hstack(
                 [each.ravel() for each in (self.vectors, self.speeds, self.strains.values(self.vectors))]
@@ -315,7 +315,7 @@ class RodForm(StrainForm):
     @property
     def initial_state(self) -> Array:
         """State x at t = 0, with the strains of the initial shape, shape (state_size,)."""
-        return self._at_start[self._kept]
+        return self._at_start[self._state_indices]
 
     def positions(self, x: Array) -> Array:
         """Return the positions of the axis at all N sections for the state x, fixed ones included, shape (N, 3)
@@ -351,8 +351,8 @@ class RodForm(StrainForm):
         arrays.
         """
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
-        part = np.searchsorted(begins, self._kept, side="right") - 1
-        q, v, s = (self._kept[part == k] - begin for k, begin in enumerate(begins))
+        part = np.searchsorted(begins, self._state_indices, side="right") - 1
+        q, v, s = (self._state_indices[part == k] - begin for k, begin in enumerate(begins))
         return q, v, s
 
     def _storages(self) -> tuple[Matrix, Matrix]:
@@ -472,7 +472,7 @@ class RodForm(StrainForm):
         """
         n, start = self.sections.count, self._at_start if absent is None else absent
         whole = np.broadcast_to(start, (*x.shape[:-1], len(start))).copy()
-        whole[..., self._kept] = x
+        whole[..., self._state_indices] = x
         parts = np.split(whole, np.cumsum([WIDTH * n, SPEEDS * n]), axis=-1)
         shapes = (n, 4, 3), (n, SPEEDS), (-1, STRAINS)
         vectors, speeds, strains = (p.reshape(*x.shape[:-1], *s) for p, s in zip(parts, shapes, strict=True))
@@ -482,7 +482,7 @@ class RodForm(StrainForm):
         """Join vectors, velocities and strains of T states to x, shape (T, n), without those that the model does
         not have.
         """
-        return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._kept]
+        return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._state_indices]
 
     def _stress_products(self, strains: Array) -> Array:
         """Return the stress resultants of strains (..., g, 6) by the stiffness of the sections, shape (..., g,

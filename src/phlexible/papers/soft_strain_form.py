@@ -243,7 +243,7 @@ class PolyconvexFields(StrainFields):
         """
         strain, G, D = self._split(s)
         spread = self.law.first.value(trace(self._metric(strain))) + self.law.second.value(G @ DIAGONAL)
-        pressed = np.concatenate([law.value(own) for law, own in self._each_volume(D)])
+        pressed = np.concatenate([law.value(own) for law, own in self._determinant_laws(D)])
         return float(self._volumes @ spread + (self._sums @ self._volumes) @ pressed)
 
     def effort(self, s: Array) -> Array:
@@ -258,7 +258,7 @@ class PolyconvexFields(StrainFields):
         f = self.law.first.quotient(trace(self._metric(E0)), trace(self._metric(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
         stretched, turned = (np.outer(each, DIAGONAL).ravel() for each in (2 * f, g))
-        pairs = zip(self._each_volume(D0), self._each_volume(D1), strict=True)
+        pairs = zip(self._determinant_laws(D0), self._determinant_laws(D1), strict=True)
         pressed = [law.quotient(before, after) for (law, before), (_, after) in pairs]
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
@@ -269,7 +269,7 @@ class PolyconvexFields(StrainFields):
         strain, G, D = self._split(s)
         C, law = self._metric(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
-        volumes = list(self._each_volume(D))
+        volumes = list(self._determinant_laws(D))
         h = self._sums.T @ np.concatenate([each.slope(own) for each, own in volumes])
         g = law.second.slope(G @ DIAGONAL)
         rest = 4 * diagonal - np.diag([4.0, 4.0, 4.0, 2.0, 2.0, 2.0])  # d(2 (tr C I - C))/dE
@@ -324,8 +324,8 @@ class PolyconvexFields(StrainFields):
         """Matrix that sums the points to which each determinant belongs, shape (determinants, e q)."""
         return sparse.csr_array(sparse.vstack([sums for _, sums in self._volume_laws], "csr"))
 
-    def _each_volume(self, D: Array) -> Iterator[tuple[ScalarFunction, Array]]:
-        """Yield each function of determinants with the determinants that it depends on."""
+    def _determinant_laws(self, D: Array) -> Iterator[tuple[ScalarFunction, Array]]:
+        """Yield each function h of the determinants with the entries of D that it depends on."""
         ends = np.cumsum([sums.shape[0] for _, sums in self._volume_laws])
         for (law, _), own in zip(self._volume_laws, np.split(D, ends[:-1]), strict=True):
             yield law, own

@@ -73,7 +73,7 @@ class StringForm(StrainForm):
     rates: Array
     states: tuple[StateBlock, ...] = field(init=False)
     ports: tuple[Port, ...] = field(init=False)
-    _kept: IntArray = field(init=False, repr=False)
+    _moving: IntArray = field(init=False, repr=False)
     is_local = True
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class StringForm(StrainForm):
         ends = dict(zip((0, count - 1), self.boundaries, strict=True))
         free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
         kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)
-        vars(self).update(_kept=kept)
+        vars(self).update(_moving=kept)
         ports = []
         for name, boundary in zip(("start", "end"), self.boundaries, strict=True):
             units = ("N", "m/s") if boundary is Boundary.FORCE else ("m/s", "N")
@@ -105,7 +105,7 @@ class StringForm(StrainForm):
         """
         q = self.nodes.ravel()
         rest = np.zeros(self.branch_count + self._driven_count())
-        return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], self.strain_at(q), rest])
+        return np.concatenate([q[self._moving], self.rates.ravel()[self._moving], self.strain_at(q), rest])
 
     def strain_at(self, q: Array) -> Array:
         """Return the strains C = |dr/ds|^2 at the g Gauss points for node positions q (d N,), shape (g,)."""
@@ -114,7 +114,7 @@ class StringForm(StrainForm):
     def positions(self, x: Array) -> Array:
         """Return the positions of all N nodes for the state x, fixed ones included, shape (N, d) [m]."""
         q = self.nodes.ravel().copy()
-        q[self._kept] = x[: len(self._kept)]
+        q[self._moving] = x[: len(self._moving)]
         return q.reshape(self.nodes.shape)
 
     def strain_gap(self, x: Array) -> Array:
@@ -126,7 +126,7 @@ class StringForm(StrainForm):
     def _storages(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix and the diagonal weights of the strains (25a, 25b, 30), zero for multipliers."""
         weights = np.concatenate([*(group.weights for group in self._all_strains), np.zeros(self._driven_count())])
-        return mass_matrix(self.body)[self._kept][:, self._kept], sparse.diags_array(weights)
+        return mass_matrix(self.body)[self._moving][:, self._moving], sparse.diags_array(weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
         """Return the matrix 2 K(r)^T of (25d) from velocities to strain rates at the state x. It is repeated for
@@ -136,14 +136,14 @@ class StringForm(StrainForm):
         columns = [
             strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._all_strains
         ]
-        own = sparse.hstack(columns, "csr")[self._kept]
+        own = sparse.hstack(columns, "csr")[self._moving]
         return sparse.hstack([own, -self._end_columns(Boundary.VELOCITY)], "csr").T
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (velocities,
         velocities).
         """
-        return viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
+        return viscous_matrix(self.body, self.positions(x).ravel())[self._moving][:, self._moving]
 
     def _dashpots(self) -> Array:
         """Return the dissipation coefficients of all strain states: of dashpots of branches, zero for other strains
@@ -152,7 +152,7 @@ class StringForm(StrainForm):
         found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
             found[place] = group.weights / (stiffness * time)
-        return found[2 * len(self._kept) :]
+        return found[2 * len(self._moving) :]
 
     def _input_columns(self, x: Array) -> Matrix:
         """Return the columns of the port matrix on velocities and strains: forces on the ends (30), and velocities
@@ -163,7 +163,7 @@ class StringForm(StrainForm):
     @cached_property
     def _inputs(self) -> sparse.csr_array:
         """Rows of the port matrix for velocities, strains and multipliers, which are constant."""
-        n, d = len(self._kept), self.body.dimension
+        n, d = len(self._moving), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
         both = sparse.block_diag([forced, strains, sparse.eye_array(driven)], "csr")
@@ -188,16 +188,16 @@ class StringForm(StrainForm):
         slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
         mean = (x0 + x1) / 2
         slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]
-        velocity = mean[len(self._kept) : 2 * len(self._kept)]
+        velocity = mean[len(self._moving) : 2 * len(self._moving)]
         rest = mean[len(mean) - self._driven_count() :]
-        return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
+        return np.concatenate([-self._weight()[self._moving], velocity, *slopes, rest])
 
     def storage(self, x: Array) -> float:
         """Return the stored energy H (26) of the state x [J], with its own strains and not those of its
         positions.
         """
-        v = x[len(self._kept) : 2 * len(self._kept)]
-        n = len(self._kept)
+        v = x[len(self._moving) : 2 * len(self._moving)]
+        n = len(self._moving)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
         stored = sum(float(group.weights @ group.law.energy(x[place])) for group, place in self._groups())
         for group, place, stiffness, _ in self._branches():
@@ -206,7 +206,7 @@ class StringForm(StrainForm):
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
         """Yield each group of elastic strains of the string with its slice of the state."""
-        begin = 2 * len(self._kept)
+        begin = 2 * len(self._moving)
         for group in self.body.strains:
             yield group, slice(begin, begin + len(group.weights))
             begin += len(group.weights)
@@ -215,7 +215,7 @@ class StringForm(StrainForm):
         """Yield for each relaxation branch the group of strains, its slice of the state, EA_b/4 [N] and its
         relaxation time [s].
         """
-        begin = 2 * len(self._kept) + sum(len(group.weights) for group in self.body.strains)
+        begin = 2 * len(self._moving) + sum(len(group.weights) for group in self.body.strains)
         for group in self.body.strains:
             for stiffness, time in group.relaxation.pairs if group.relaxation else ():
                 yield group, slice(begin, begin + len(group.weights)), stiffness / 4, time
@@ -245,13 +245,13 @@ class StringForm(StrainForm):
         """
         d, count = self.body.dimension, self.body.node_count
         rows = [
-            int(np.searchsorted(self._kept, d * node + axis))
+            int(np.searchsorted(self._moving, d * node + axis))
             for node, boundary in zip((0, count - 1), self.boundaries, strict=True)
             for axis in range(d)
             if boundary is kind
         ]
         entries = (np.ones(len(rows)), (rows, range(len(rows))))
-        return sparse.coo_array(entries, (len(self._kept), len(rows))).tocsr()
+        return sparse.coo_array(entries, (len(self._moving), len(rows))).tocsr()
 
 
 # The one place that makes the port-Hamiltonian form of a string.

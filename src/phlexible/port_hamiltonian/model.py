@@ -275,7 +275,9 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _rest_solver(self) -> Callable[[Array], Array]:
-        """Function that multiplies by E^-1 at the state of rest, for models with constant E."""
+        """Function that multiplies arrays by E^-1 at the state of rest, with factors that are computed once; for
+        models with constant E.
+        """
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:

@@ -110,7 +110,7 @@ class ElementMesh:
 
     @property
     def node_count(self) -> int:
-        """Number N of displacement nodes."""
+        """Number N of displacement nodes of the mesh."""
         return int(self._numbering.N)
 
     @cached_property
