@@ -13,6 +13,7 @@ from phlexible.step.compilation.notation import (
     any_of,
     dot,
     of_lane,
+    vector,
     where,
 )
 from phlexible.step.kernels.floating_bodies import one
@@ -60,7 +61,8 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
 
 # What rests or rolls on a contact, or slides on it steadily, is resolved by steps of any length: its forces stay
 # what they are. So omega counts as far as the force of a contact swings, beside the load of its bodies: the
-# greatest force that one of their contacts rests with, of the body that has less. A hit swings by all of it.
+# greatest F sqrt(g M^-1 g^T) of their contacts at rest, of the body that has less, whose unit is that of forces and
+# moments alike. A hit swings by all of it.
 # Bristles likewise, beside what friction can hold of that.
 
 
@@ -81,7 +83,7 @@ def swing(square: float, h: float, ahead: float, change: float) -> float:
         ahead: by how much the speed at its start changes the spring's length in it.
         change: by how much it changes.
     """
-    theta = abs(h) * sqrt(where(square > 0.0, square, 1.0))
+    theta = where(square > 0.0, abs(h) * sqrt(max(square, 0.0)), 1.0)
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
     return far + 0.5 * abs(change)
 
@@ -100,19 +102,20 @@ def that_swings(stiffness: float, mobility: float, h: float, ahead: float, chang
 
 
 @compiled
-def load_member(t: Tables, m: int, force: float) -> None:
-    """Note a force on a member."""
+def load_member(t: Tables, m: int, load: float) -> None:
+    """Note a load on the carriers of a member."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
-        t.loaded[a] = max(t.loaded[a], force)
+        t.loaded[a] = max(t.loaded[a], load)
     if b >= 0:
-        t.loaded[b] = max(t.loaded[b], force)
+        t.loaded[b] = max(t.loaded[b], load)
 
 
 @compiled
 def load_of_pair(t: Tables, n: int) -> float:
-    """The load of that member of two that has less."""
-    return min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
+    """Force [N] of a pair that is the load of that member of two that has less."""
+    least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
+    return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
 
 @compiled
@@ -123,53 +126,67 @@ def _load_of_member(t: Tables, m: int) -> float:
     return max(t.loaded[a] if a >= 0 else 0.0, t.loaded[b] if b >= 0 else 0.0)
 
 
-@compiled
+@exported
 def load_pairs(t: Tables, pairs: int) -> None:
-    """Note what pairs rest with at their bodies."""
+    """Note mobilities of pairs, and what they rest with at their bodies."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
+        normal, s, z, _, y = _touched(t, i, j)
+        t.met_mobility[n] = _member(t, i, s, normal, 0.0, y) + _member(t, j, z, normal, 0.0, y)
         c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
         k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
-        force = resting_force(k, p, depth, t.met_change[n])
-        load_member(t, i, force)
-        load_member(t, j, force)
+        load = resting_force(k, p, depth, t.met_change[n]) * sqrt(max(t.met_mobility[n], 0.0))
+        load_member(t, i, load)
+        load_member(t, j, load)
 
 
 @compiled
 def load_force(t: Tables, f: int) -> None:
     """The same of a contact of two."""
+    total = 0.0
+    gather_gap(t, f)
+    for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
+        row = t.left_gradient + t.group_place[group]
+        t.group_mobility[group] = mobility(t, t.group_node[group], row, t.group_width[group])
+        total += t.group_mobility[group]
+    t.mobility[f] = total
     depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
-    force = resting_force(t.force_stiffness[f], t.push_exponent[f], depth, t.sunk[f])
-    for a in range(t.carrier_count[f]):
-        b = t.group_node[t.groups_begin[f] + a]
-        t.loaded[b] = max(t.loaded[b], force)
+    load = resting_force(t.force_stiffness[f], t.push_exponent[f], depth, t.sunk[f]) * sqrt(max(total, 0.0))
+    for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
+        b = t.group_node[group]
+        t.loaded[b] = max(t.loaded[b], load)
 
 
 @compiled
 def load_of_force(t: Tables, f: int) -> float:
-    """The least load of its bodies."""
+    """Force along the coordinate [N, N m] that is the least load of its bodies."""
     least = FIRM
-    for a in range(t.carrier_count[f]):
-        least = min(least, t.loaded[t.group_node[t.groups_begin[f] + a]])
-    return least
+    for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
+        least = min(least, t.loaded[t.group_node[group]])
+    return least / sqrt(t.mobility[f]) if t.mobility[f] > 0.0 else FIRM
+
+
+@compiled
+def _touched(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
+    """Normal of two members, where they touch along their axes, that which is no solid, and where it touches."""
+    normal, s, z = normal_of(t, i, j)
+    solid = j if t.member_kind[j] > RIM else i
+    small = i + j - solid
+    y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
+    if t.member_kind[small] == RIM:
+        y = lowest_place(t, small, (1.0 if solid == j else -1.0) * normal)
+    return normal, s, z, small, y
 
 
 @exported
 def harden_pair(t: Tables, n: int, h: float) -> float:
     """Add N' g M^-1 g^T of a pair to each of its carriers; its omega^2 without friction or other pairs."""
     i, j = t.met_first[n], t.met_second[n]
-    n_, s, z = normal_of(t, i, j)
-    solid = j if t.member_kind[j] > RIM else i
-    small = i + j - solid
-    y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
-    if t.member_kind[small] == RIM:
-        y = lowest_place(t, small, (1.0 if solid == j else -1.0) * n_)
-    total = _member(t, i, s, n_, 0.0, y) + _member(t, j, z, n_, 0.0, y)
-    rubbed_at = y
-    c, F = t.member_contact_group[i], distance_at(t, i, j, 0.0)[0]
-    depth, change = t.member_radius[i] + t.member_radius[j] - F, abs(distance_at(t, i, j, 1.0)[0] - F)
+    n_, s, z, small, y = _touched(t, i, j)
+    rubbed_at, total = y, t.met_mobility[n]
+    c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
     k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], load_of_pair(t, n)
-    slope = steepest(k, p, depth, change, total, h) * (1.0 + t.contact_group_impact[c] / k)
+    slope = steepest(k, p, depth, abs(t.met_ahead[n]), total, h) * (1.0 + t.contact_group_impact[c] / k)
     if t.contact_group_friction[c] == 0.0 or t.contact_group_bristle[c] > 0.0:  # what creeps changes fast
         slope = that_swings(slope, total, h, t.met_ahead[n], t.met_change[n], load)
     slope *= t.contact_group_share[c]
@@ -182,7 +199,7 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
     if t.member_kind[j] <= RIM and t.member_kind[i] <= RIM:
         rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
     else:
-        sign = 1.0 if solid == j else -1.0
+        sign = 1.0 if small == i else -1.0
         if t.member_axis[6 * small] >= 0:
             rubbed_at = y - (sign * t.member_radius[small]) * n_
     know_ends(t, i)
@@ -311,7 +328,9 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
     note_speeds(t, h, damping, pairs)
     motion_and_forces(t, h, damping)  # without a change of the velocities
-    inertia_matrix(t, h, 1.0)
+    for b in range(t.frames):
+        t.half_turn[b] = vector(0.0, 0.0, 0.0)
+    inertia_matrix(t, h, 0.0, 0.0)
     fill(t.hardness, t.carriers, 0.0)
     fill(t.loaded, t.carriers, 0.0)
     for b in range(t.frames):
@@ -387,16 +406,8 @@ def hardness_of_force(t: Tables, f: int) -> float:
 @compiled
 def _harden(t: Tables, f: int, h: float) -> None:
     """Add N' g M^-1 g^T of a contact to each of its carriers."""
-    total = 0.0
-    gather_gap(t, f)
-    for a in range(t.carrier_count[f]):
-        group = t.groups_begin[f] + a
-        t.scratch[a] = mobility(
-            t, t.group_node[group], t.left_gradient + t.group_place[group], t.group_width[group]
-        )
-        total += t.scratch[a]
-    depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
-    slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
+    total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
+    slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
     load = load_of_force(t, f)
     if t.friction[f] == 0.0 or t.bristle_of[f] >= 0:  # what creeps changes fast, however little a contact swings
@@ -407,8 +418,8 @@ def _harden(t: Tables, f: int, h: float) -> None:
         slope += stiffness_of_bristle(t, t.rolling_of[f], total / turns, h, load) / turns
         slope += stiffness_of_bristle(t, t.drilling_of[f], total / turns, h, load) / turns
     slope *= t.push_share[f]
-    for a in range(t.carrier_count[f]):
-        t.hardness[t.group_node[t.groups_begin[f] + a]] += slope * t.scratch[a]
+    for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
+        t.hardness[t.group_node[group]] += slope * t.group_mobility[group]
 
 
 @compiled

@@ -84,7 +84,7 @@ def differentiate(
             sign = -1.0 if is_backwards else 1.0
             first, second = (step + 1, step) if is_backwards else (step, step + 1)
             evaluate_step(t, states, given, values, first, second, step, sign * h, sign * damping)
-            inertia_matrix(t, sign * h, 0.0)
+            inertia_matrix(t, sign * h, sign * h, 0.0)
             for i in range(asked.velocity_entries):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
             jacobian(t, sign * h, sign * damping)

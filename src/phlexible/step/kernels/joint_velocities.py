@@ -41,7 +41,7 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
     begin_step(t)
     stand_still(t, h)
     copy(result, t.velocity, t.velocities)
-    inertia_matrix(t, h, 0.0)
+    inertia_matrix(t, h, h, 0.0)
     fill(t.update, t.unknowns, 0.0)
     is_regular = True
     for number in range(2 if relaxation > 0.0 else 1):

@@ -367,7 +367,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Compute Newton's matrix in blocks at the point of the last ``residuals``."""
-    inertia_matrix(t, h, 1.0)
+    inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
             elastic_tangent(t, b, h, damping)
@@ -378,15 +378,16 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 
 @exported
-def inertia_matrix(t: Tables, h: float, moves: float) -> None:
+def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
     """Write the inertia part of Newton's matrix, and compute levers and motions of all vectors.
 
-    With ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
+    ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
+    ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
     """
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
         if is_alone(t, b):
-            inertia_tangent(t, b, h, moves)
+            inertia_tangent(t, b, turning, moves)
     add_masses(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:

@@ -211,6 +211,7 @@ CONTACT_GROUP_TABLES = tables_of(
     contact_group_loss | one | J | that they lose
     contact_group_row  | widest | | how a normal force enters the balance of a carrier
     pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
+    met_mobility       | near_pairs | 1/kg | g M^-1 g^T of both members
     met_change         | near_pairs | m | how much deeper they are at the end of the step
     met_ahead          | near_pairs | m | the same by the speeds at its start
     met_bend           | 3 near_pairs | m, rad | how far bristles are bent in it: that slide, roll, drill
@@ -644,7 +645,9 @@ TABLES: tuple[Table, ...] = (
         ahead             | forces | m, rad | the same by the speed at its start
         bristle_moved     | bristles | m, rad | how far it is bent in the step
         bristle_bend      | bristles | m, rad | the same of the step that was tried
-        loaded            | carriers | N | the greatest force that a contact on a carrier rests with
+        mobility          | forces | | g M^-1 g^T of a contact, of all its carriers
+        group_mobility    | groups | | the same of each
+        loaded            | carriers | N/kg^0.5 | greatest F sqrt(g M^-1 g^T) of the contacts on a carrier at rest
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         scalar_force      | forces | | F along the coordinate
         force_slope       | forces | | its derivative to theta_{n+1}
