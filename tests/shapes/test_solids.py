@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.shapes.solids import BOX_TRIANGLES, Shape
@@ -90,6 +91,16 @@ def test_triangles_that_are_listed_twice_and_shells_in_shells():
         assert len(tree.corners) == 12
     with pytest.warns(ph.MeshWarning, match="1 of the closed shells lie in the matter of others"):
         ph.RigidBody.from_mesh(shells, np.vstack([BOX_TRIANGLES, inner]), 8.0)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+def test_triangles_of_both_senses_enclose_nothing(turn):
+    """Round-off of the volume would be divided by; a warning fails the test."""
+    cube = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    cube = Rotation.from_rotvec((turn, 2 * turn, -turn)).apply(cube) + (0.1, 0.2, 0.3)
+    for pair in ([BOX_TRIANGLES, BOX_TRIANGLES[:, ::-1]], [BOX_TRIANGLES[:, ::-1], BOX_TRIANGLES]):
+        with pytest.raises(ph.ParameterError, match="encloses a volume of 0 m3.*of the opposite sense"):
+            ph.RigidBody.from_mesh(cube, np.vstack(pair), 8.0)
 
 
 def test_closed_forms():

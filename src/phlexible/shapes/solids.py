@@ -325,7 +325,7 @@ class TriangleMesh(Shape):
         if not moments.volume > 0:
             raise ParameterError(
                 f"the surface encloses a volume of {moments.volume:g} m3; triangles must be counter-clockwise,"
-                " seen from outside"
+                " seen from outside, and without others of the opposite sense on them"
             )
         return moments
 

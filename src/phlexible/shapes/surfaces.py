@@ -104,17 +104,22 @@ class SolidMoments:
     inertia: Array
 
 
+ROUND_OFF = 1e-14  # of a sum
+
+
 def enclosed(surface: Triangulation) -> SolidMoments:
     """Return volume, centroid and inertia of the homogeneous solid inside a closed surface, summed over tetrahedra
     from its triangles to one point (docs/theory.md, 2).
 
-    The volume is negative if the triangles have the wrong orientation.
+    The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
     """
     corners = surface.corners()
     reference = corners.reshape(-1, 3).mean(axis=0)  # near the solid: differences of small numbers
     a, b, c = np.moveaxis(corners - reference, 1, 0)
     sixfold = np.einsum("ti,ti->t", a, np.cross(b, c))
     volume = float(sixfold.sum() / 6)
+    if abs(volume) <= ROUND_OFF * float(np.abs(sixfold).sum()):
+        return SolidMoments(0.0, reference, np.zeros((3, 3)))
     total = a + b + c
     center = np.asarray(np.einsum("t,ti->i", sixfold, total) / 24 / volume)
     squares = sum(np.einsum("t,ti,tj->ij", sixfold, p, p) for p in (a, b, c, total)) / 120

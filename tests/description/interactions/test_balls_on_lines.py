@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.description.interactions.contact_members import neighbours_of
+from phlexible.description.interactions.contact_members import far_ends
 from phlexible.linear.pairs_at_rest import PairsAtRest
 from phlexible.linear.rest_equations import rest_equations
 from phlexible.state.initial_state import initial_state
@@ -134,6 +135,34 @@ def test_neighbours_are_those_of_the_line():
     ring = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
     ring[-1] = ring[0]
     _, _, contact = ball_on(ring, (1.055, 0.0, 0.0))
-    found = [pair for pair in neighbours_of(contact.members()) if pair != (-1, -1)]
     first = contact.members().index(next(each for each in contact.members() if each.start is not each.end))
-    assert found == [(first + (k - 1) % 8, first + (k + 1) % 8) for k in range(8)]
+    found = far_ends([(0, each) for each in contact.members()], ())
+    expected = [(first + (k + move) % 8, end) for k in range(8) for end, move in enumerate((-1, 1))]
+    assert found[2 * first : 2 * first + 16] == expected
+
+
+@pytest.mark.parametrize("kind", ["rods", "strings", "capsules", "rods end to end", "rods on a hinge"])
+def test_segments_that_are_joined_push_once(kind):
+    """Energy over k d^2 / 2 of a ball at the seam of two lines, beside it and far from it."""
+    depth, steel = 5e-4, ph.Material(2e14, 7800.0)
+    rod = ph.Rod(0.25, ph.CircularSection(0.02), steel, elements=5)
+    for x in (0.25, 0.2501, 0.252, 0.26, 0.275):
+        model = ph.Model()
+        if kind == "strings":
+            places = [[(a, 0, 0), (a + 0.25, 0, 0)] for a in (0, 0.25)]
+            parts = [model.add(ph.String(0.25, 0.1, 5, ph.LinearLaw(10.0)), shape=each) for each in places]
+            model.connect(ph.Spherical(parts[0].end, parts[1].start))
+        elif kind == "capsules":
+            ends = [(model.ground.at((a, 0, 0)), model.ground.at((a + 0.25, 0, 0))) for a in (0, 0.25)]
+            parts = [ph.Capsule(*each, 0.01) for each in ends]
+        else:
+            turn = np.pi * np.array([0, 0, kind == "rods end to end"])
+            place = (0.25 + 0.25 * (kind == "rods end to end"), 0, 0)
+            second = model.add(rod, "second", position=place, rotation=Rotation.from_rotvec(turn))
+            parts = [model.add(rod, "first"), second]
+            ports = parts[0].end, second.end if kind == "rods end to end" else second.start
+            model.connect(ph.Revolute(*ports) if kind == "rods on a hinge" else ph.Fixed(*ports))
+        ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(x, 0, REACH - depth))
+        model.apply(ph.Contact([ball], parts, stiffness=STIFFNESS, radius=0.01))
+        energy = model.simulate(1e-9, 1e-9, progress=False).energy.spring[0]
+        assert energy == pytest.approx(STIFFNESS / 2 * depth**2, rel=1e-6)

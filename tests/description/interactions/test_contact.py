@@ -67,6 +67,31 @@ def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
         assert np.array_equal(getattr(again.recording, name), getattr(motion.recording, name)), name
 
 
+def pressed_arm(length, mass, time):
+    """An arm that a torque presses against its stop and a plane, in units of so many m, kg and s; where it ends."""
+    force = mass * length / time**2
+    torque, model = 2.4 * force * length, ph.Model(dimension=2)
+    arm = model.add(ph.RigidBody(mass, 0.02 * mass * length**2), "arm", position=(0.25 * length, 0, 0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.point((-0.25 * length, 0, 0))))
+    model.apply(pin.stop(lower=0.0, upper=1.0, stiffness=300 * force * length, restitution=1))
+    model.apply(ph.Torque(arm.origin, lambda t: (0, 0, -torque * (1.05 if t > 0 else 1.0))))
+    plane = ph.Plane(model.ground.at((0, -0.3 * 0.0079 * length, 0)), (0, 1, 0))
+    contact = ph.Contact(arm.point((0.05 * length, 0, 0)), plane, stiffness=2e4 * force / length, restitution=1)
+    model.apply(contact)
+    motion = model.simulate(0.1 * time, 0.01 * time, initial="quasi_static", progress=False)
+    return motion.position(arm.origin)[-1] / length, np.diff(motion.contact_steps).tolist()
+
+
+def test_parts_around_contacts_do_not_depend_on_units():
+    """The load of a stop is a moment, that of a contact on the same body a force."""
+    place, parts = pressed_arm(1.0, 1.0, 1.0)
+    assert min(parts) > 1 and len(set(parts)) > 1
+    for units in ((1024, 1, 1), (2**-10, 1, 1), (1, 1024, 1), (1, 1, 1024), (1, 1, 2**-10)):
+        other, counts = pressed_arm(*map(float, units))
+        assert counts == parts, units
+        assert other == pytest.approx(place, abs=1e-14)
+
+
 @pytest.mark.parametrize("is_contact_group", [False, True])
 def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is_contact_group):
     """omega^2 = N'/m at m v^2 / 2 = k x^(p + 1) / (p + 1): parts double where h omega = 1.6."""

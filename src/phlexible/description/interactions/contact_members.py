@@ -29,6 +29,7 @@ from phlexible.step.tables.solid_distances import solid_distances
 Side = Port | PlacedBody | PlacedWhole | Touchable | MeshSurface
 
 DEEPEST = 0.1  # of the size of a body, at the start
+AT_ONE_POSITION = 1e-9  # of the largest coordinate
 WIDE = 1e30  # half an edge of what has no end
 OUT_OF_PLANE = 0.5
 BESIDE = 0.02  # of half an edge or of a radius: how far places are from the corners that shapes do not touch
@@ -117,6 +118,11 @@ class Member(NamedTuple):
         return self.around or self.radius
 
     @property
+    def is_segment(self) -> bool:
+        """Whether it is a segment of a line or capsule."""
+        return self.kind is MemberKind.ROUND and self.start is not self.end
+
+    @property
     def is_ball(self) -> bool:
         """A sphere that turns."""
         is_round = self.kind is MemberKind.ROUND and self.radius > 0 and self.start is self.end
@@ -141,9 +147,7 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
         ModelError: parts that nothing touches.
         ParameterError: a port that moves as a function of time.
     """
-    parts = (value,) if isinstance(value, Side) else value
-    if not isinstance(parts, list | tuple):
-        raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {value!r}")
+    parts = value if isinstance(value, list | tuple) else (value,)
     for each in parts:
         if not isinstance(each, Side):
             raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {each!r}")
@@ -241,8 +245,7 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
     length = min(float(np.linalg.norm(b - a)) for a, b in ends)
     apart = 1 + max(1, ceil(4 * radius / length)) if length else len(pieces)
-    closes = float(np.linalg.norm(ends[0][0] - ends[-1][1])) <= 2 * radius
-    loop = len(pieces) if closes else 0
+    loop = len(pieces) if np.linalg.norm(ends[0][0] - ends[-1][1]) <= 2 * radius else 0
     return tuple(
         Member(a, b, radius, 3, line.name, row=PieceOfLine(k, apart, loop))
         for k, (a, b) in enumerate(pieces)
@@ -250,27 +253,33 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
     )
 
 
-def neighbours_of(members: Sequence[Member]) -> list[tuple[int, int]]:
-    """Indices of the pieces of a line before and after each member, -1 where there is none."""
-    found, begin = [(-1, -1)] * len(members), 0
-    for k, one in enumerate(members):
-        other = members[k + 1] if k + 1 < len(members) else None
-        if one.kind is MemberKind.ROUND and one.start is not one.end:
-            is_last = other is None or other.kind is not MemberKind.ROUND or other.start is not one.end
-            closes = is_last and k > begin + 1 and _is_one_place(one.end, members[begin].start)
-            found[k] = (k - 1 if k > begin else -1, begin if closes else -1 if is_last else k + 1)
-            if closes:
-                found[begin] = (k, begin + 1)
-            if not is_last:
-                continue
-        begin = k + 1
+def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
+    """Indices and ends (0: start, 1: end) of the members beyond start and end of each, or its own where none is.
+
+    Two segments share an end where they have one port, or where their ports are at one position of one body or are
+    joined there at the start; of more than two segments two do.
+
+    Args:
+        members: with the number of their contact; segments of one contact and side share ends.
+        joined: ports of joints that hold a point of one body at a point of another.
+    """
+    found = [(k, end) for k in range(len(members)) for end in (0, 1)]
+    ends = [(k, end) for k, end in found if members[k][1].is_segment]
+    ports = [members[k][1][:2][end] for k, end in ends]
+    positions = np.array([port.initial_position() for port in ports]).reshape(-1, 3)
+    tree, reach, held = cKDTree(positions), AT_ONE_POSITION * float(np.abs(positions).max(initial=0.0)), set()
+    for pair in joined:
+        at, owners = tree.query_ball_point(pair[0].initial_position(), reach), set(map(owner_of, pair))
+        held |= {(a, b) for a in at for b in at if a < b and {owner_of(ports[a]), owner_of(ports[b])} == owners}
+    for is_one_port in (True, False):
+        for a, b in sorted(tree.query_pairs(reach)):
+            (k, first), (m, second) = ends[a], ends[b]
+            (group, one), (other, another) = members[k], members[m]
+            is_free = found[2 * k + first] == ends[a] and found[2 * m + second] == ends[b]
+            is_shared = ports[a] is ports[b] if is_one_port else one.owner == another.owner or (a, b) in held
+            if k != m and is_free and is_shared and (group, one.side) == (other, another.side):
+                found[2 * k + first], found[2 * m + second] = (m, 1 - second), (k, 1 - first)
     return found
-
-
-def _is_one_place(one: Port, other: Port) -> bool:
-    """Whether two ends of a line that closes are at one position at the start."""
-    a, b = one.initial_position(), other.initial_position()
-    return float(np.linalg.norm(a - b)) <= 1e-9 * max(size_of(one), float(np.abs(a).max()))
 
 
 def are_opposed(one: Member, other: Member) -> bool:
@@ -634,42 +643,31 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
     half = np.linalg.norm(ends - starts, axis=1) / 2
     tree = cKDTree((starts + ends) / 2)
     for i, j in sorted(tree.query_pairs(2 * float((half + radius).max(initial=0.0)))):
-        one, other = rounds[i], rounds[j]
-        if not are_opposed(one, other):
-            continue
         reach = radius[i] + radius[j]
         depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
         if depth > DEEPEST * reach:
-            _refuse(owner, depth, one, other)
+            _refuse_opposed(owner, depth, rounds[i], rounds[j])
     places = [each for each in members if each.start is each.end and (each.axes is None or _holds_middle(each))]
     at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
-    most = np.array(
-        [
-            DEEPEST * (each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start))
-            for each in places
-        ]
-    )
+    extents = [each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start) for each in places]
+    most = DEEPEST * np.array(extents)
     radius = np.array([each.radius for each in places])
     pieces = [each for each in members if each.start is not each.end and each.size[0]]
     ends = np.array([(each.start.initial_position(), each.end.initial_position()) for each in pieces])
     between = np.einsum("sk,pki->psi", ALONG, ends.reshape(-1, 2, 3))
-    for solid in members:
-        if not solid.kind.is_solid:
-            continue
+    for solid in (each for each in members if each.kind.is_solid):
         assert solid.axes is not None, "a solid has some"
         origin = solid.start.initial_position()
         thick, own_size = DEEPEST * solid.thickness, size_of(solid.start)
         depths = radius - heights(solid, (at - origin) @ solid.axes)
         known = np.where(most > 0, most, DEEPEST * own_size)  # places of the ground have no size
         for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(known, thick))):
-            one = places[i]
-            if are_opposed(one, solid):
-                _refuse(owner, float(depths[i]), one, solid)
+            _refuse_opposed(owner, float(depths[i]), places[i], solid)
         for piece, row in zip(pieces, between, strict=True):
-            if are_opposed(piece, solid) and solid.touches_piece(piece):
+            if solid.touches_piece(piece) and are_opposed(piece, solid):
                 depth = piece.radius - heights(solid, (row - origin) @ solid.axes).min()
                 if depth > (2 * DEEPEST * piece.radius or min(DEEPEST * (size_of(piece.start) or own_size), thick)):
-                    _refuse(owner, float(depth), piece, solid)
+                    _refuse_opposed(owner, float(depth), piece, solid)
 
 
 def _holds_middle(solid: Member) -> bool:
@@ -677,11 +675,12 @@ def _holds_middle(solid: Member) -> bool:
     return solid.kind.is_solid and solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
 
 
-def _refuse(owner: object, depth: float, one: Member, other: Member) -> None:
-    raise ModelError(
-        f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies apart,"
-        " or leave out those that a joint connects"
-    )
+def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> None:
+    if are_opposed(one, other):
+        raise ModelError(
+            f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies apart,"
+            " or leave out those that a joint connects"
+        )
 
 
 def size_of(port: Port) -> float:

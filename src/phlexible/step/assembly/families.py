@@ -20,11 +20,12 @@ from phlexible.bodies.soft_law import (
     Zero,
 )
 from phlexible.bodies.soft_mesh import SoftSurface
-from phlexible.description.interactions.contact_members import DEEPEST, Member, neighbours_of
+from phlexible.description.interactions.contact_members import DEEPEST, Member, far_ends
 from phlexible.description.interactions.force_elements import CREEP_SPEED
 from phlexible.description.interactions.functions import PointOf, Vector
 from phlexible.description.interactions.loads import SurfacePressure
 from phlexible.description.interactions.rod_element import KEPT, RodElement
+from phlexible.description.joints.joints import Fixed, Revolute, Spherical, Universal
 from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
 from phlexible.state.branches import kept_pairs, kept_turns, searched_contacts
@@ -304,6 +305,9 @@ ROOM = 24
 SKIN = 0.25
 """How far members may move before pairs are looked for again: a share of the mean radius."""
 
+HOLDING_POINTS = Fixed, Revolute, Spherical, Universal
+"""Joints that hold a point of one body at a point of another."""
+
 WIDER = 1.01
 """Of boxes of who may touch a mesh, whose smooth distance is a little less than that of the nearest side."""
 
@@ -328,6 +332,8 @@ class ContactGroupTables:
             for _, member in self._members
         ]
         self._axes: list[int] = []
+        joined = [(each.first, each.second) for each in system.mechanism.joints if isinstance(each, HOLDING_POINTS)]
+        self._far = [self._places[k][end] for k, end in far_ends(self._members, joined)]
         self._kept, self._kept_turns = kept_pairs(system), kept_turns(system)
         for number, member in self._members:
             rubs = self._contact_groups[number].friction and member.radius
@@ -380,7 +386,7 @@ class ContactGroupTables:
             "member_side": [member.side for member in members],
             "member_apart": [member.row.apart if member.row else 0 for member in members],
             "member_loop": [member.row.loop if member.row else 0 for member in members],
-            "member_neighbour": [k for each in neighbours_of(members) for k in each],
+            "member_far": self._far,
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
             **columns(("member_start", "member_end"), self._places),
             "member_kind": [member.kind.value for member in members],

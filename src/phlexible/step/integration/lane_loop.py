@@ -134,12 +134,14 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
         lanes: lanes that take the steps.
 
     Returns:
-        What each run returned or raised; the shares of their steps that were taken in lanes, shape (runs,).
+        What each run returned or raised; the shares of their steps that were taken in lanes, shape (runs,). Steps
+        that are repeated in halves or up to an event count each time.
     """
     contexts = [copy_context() for _ in runs]
     results: list[Any] = [None] * len(runs)
     calls: dict[int, StepCall] = {}
     steps = np.zeros((len(runs), 2))  # in lanes, alone
+    memories: dict[int, Memory] = {}  # of runs whose steps can be in lanes
     rest = set(range(len(runs)))
     try:
         while rest:
@@ -147,8 +149,7 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
                 try:
                     while not (call := contexts[k].run(next, runs[k])).can_join:
                         call.take()
-                        steps[k, 1] += call.steps_taken
-                    calls[k] = call
+                    calls[k], memories[k] = call, call.memory
                 except StopIteration as end:
                     results[k] = end.value
                     rest.discard(k)
@@ -162,11 +163,12 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
                     continue
                 if call.taken is None and call.error is None:
                     call.take()
-                steps[k, 0 if call.is_in_lanes else 1] += call.steps_taken
+                steps[k, 0] += call.steps_taken * call.is_in_lanes
                 del calls[k]
     finally:
         for context, run in zip(contexts, runs, strict=True):
             context.run(run.close)
+    steps[list(memories), 1] = [memory.steps_alone for memory in memories.values()]
     return results, np.asarray(steps[:, 0] / np.maximum(1, steps.sum(axis=1)))
 
 

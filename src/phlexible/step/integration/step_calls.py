@@ -5,7 +5,7 @@ A run yields each call, and continues once the call is answered. ``completed`` t
 """
 
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -74,11 +74,9 @@ class StepCall:
             self.request["steps"] = np.minimum(self.request["steps"], self.most)
         arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
         try:
-            if self.guard is None:
+            with self.guard() if self.guard else nullcontext():
                 self.taken = self.loop(self.memory.header, *arguments)
-                return
-            with self.guard():
-                self.taken = self.loop(self.memory.header, *arguments)
+            self.memory.steps_alone += self.steps_taken
         except BaseException as error:  # of the run, which sees it when it goes on
             self.error = error
 

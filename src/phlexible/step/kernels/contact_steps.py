@@ -10,7 +10,6 @@ from phlexible.step.compilation.notation import (
     Truth,
     Vector,
     along,
-    any_of,
     dot,
     of_lane,
     vector,
@@ -51,12 +50,12 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
 @compiled
 def steepest(stiffness: float, p: float, depth: float, change: float, total: float, h: float) -> float:
     """dN/dx, for p > 1 at the depth that the speed leads to, with the mobility ``total``."""
-    is_steep, moves = p > 1.0, total > 0.0
-    if not any_of(is_steep):
+    if p == 1.0:
         return stiffness
-    deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * where(moves, total, 1.0))
-    change = where(moves, min(change, deep ** (1.0 / (p + 1.0))), change)
-    return where(is_steep, stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0), stiffness)
+    if total > 0.0:
+        deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * total)
+        change = min(change, deep ** (1.0 / (p + 1.0)))
+    return stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0)
 
 
 # What rests or rolls on a contact, or slides on it steadily, is resolved by steps of any length: its forces stay
@@ -83,7 +82,7 @@ def swing(square: float, h: float, ahead: float, change: float) -> float:
         ahead: by how much the speed at its start changes the spring's length in it.
         change: by how much it changes.
     """
-    theta = where(square > 0.0, abs(h) * sqrt(max(square, 0.0)), 1.0)
+    theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
     return far + 0.5 * abs(change)
 
@@ -91,8 +90,7 @@ def swing(square: float, h: float, ahead: float, change: float) -> float:
 @compiled
 def beside(force: float, load: float) -> float:
     """Of omega^2: the ratio to the power 4/3, at most 1. Then the error of a force is 8e-5 of the load over it."""
-    is_less = force < load
-    return where(is_less, (force / where(is_less, load, 1.0)) ** (4.0 / 3.0), 1.0)
+    return (force / load) ** (4.0 / 3.0) if force < load else 1.0
 
 
 @compiled

@@ -120,7 +120,7 @@ CONTACT_GROUP_TABLES = tables_of(
     pair_vector          | pair_vectors | |
     member_apart         | members | | pieces of a line nearer along it do not meet; 0: none of one body
     member_loop          | members | | pieces of a line that closes; 0: it does not
-    member_neighbour     | 2 members | | piece of the line before this one and after it; -1: none
+    member_far           | 2 members | | vectors of the far ends of the pieces before and after it, or its own ends
     member_mesh          | members | | first of its boxes; -1: no mesh
     mesh_after           | mesh_boxes | | next box that is not in this one
     mesh_first           | mesh_boxes | | triangle of a smallest box

@@ -78,8 +78,8 @@ solve_carrier end_step ledger_closes energies
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: rod_tangent
     | equations: add_rod_pulls | others: round_off_of_rods
     contact_groups | contacts among many | members | forces: push_contact_groups | tangent: pair_tangent
-    | others: contact_group_energy end_contact_groups members_push load_pairs harden_pair hardness_of_pair forget_held_pairs \
-frequency_of_pairs correct_for_pairs
+    | others: contact_group_energy end_contact_groups members_push load_pairs harden_pair hardness_of_pair \
+forget_held_pairs frequency_of_pairs correct_for_pairs
     | lanes: refused
     contact_steps | steps around contacts | | others: contacts_push parts_around_contacts | lanes: refused
     loads | loads | loads | forces: pull_of_loads | tangent: load_tangent | others: load_work

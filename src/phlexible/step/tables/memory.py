@@ -124,6 +124,7 @@ class Memory:
         header: counts, addresses and lengths of tables and addresses of functions, as the kernels read them
             (``notation.tables_at``).
         state: all stored tables, one after the other; ``memory[name]`` is a view of it for these.
+        steps_alone: number of steps that were taken so far by a call for this memory alone, with repeated ones.
     """
 
     def __init__(self, given: Mapping[str, ArrayLike]) -> None:
@@ -296,7 +297,7 @@ class Memory:
     def _allocate(self) -> None:
         self._numbers: Array = np.zeros(self._length)
         self.state = self._numbers[: self.counts["state_numbers"]]
-        self.header = self._header_of(self._numbers, 1)
+        self.header, self.steps_alone = self._header_of(self._numbers, 1), 0
         if self.counts["teams"]:  # in lanes where the first body of each is: only pages of these are ever used
             self._team_numbers = np.frombuffer(mmap(-1, TEAM_LANES * self._numbers.nbytes))
             self._team_header = self._header_of(self._team_numbers, TEAM_LANES)

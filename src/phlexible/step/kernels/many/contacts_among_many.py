@@ -19,7 +19,7 @@ from phlexible.step.kernels.many.pair_friction import (
     rub_pair,
 )
 from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, is_piece, rise_across
-from phlexible.step.kernels.many.shared_nodes import depth_on_line, far_ends, is_ball_on_line, seen_from_ball
+from phlexible.step.kernels.many.shared_nodes import depth_on_line, is_ball_on_line, seen_from_ball
 from phlexible.step.kernels.many.solids import axis_mean, height_over, lowest_place, rise
 from phlexible.step.kernels.vectors import mean_place
 from phlexible.step.tables.declarations import MET, PAIR, RIM, TURN
@@ -324,7 +324,7 @@ def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
     on_b = -normal * (2.0 * own.z * B + own.y * A + after.y * Q)
     on_o = -normal * (2.0 * before.x * P + before.y * A)
     on_w = -normal * (2.0 * after.x * Q + after.y * B)
-    o, w = far_ends(t, m)
+    o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     total = on_a + on_b + on_o + on_w
     t.pull[p] += on_a
     t.pull[q] += on_b

@@ -41,14 +41,22 @@ def _valley(far: float, across: float, own: float, inner: float, other: float) -
 
 
 @compiled
-def _at_end(reach: float, p: float, own: float) -> tuple[float, float]:
-    """x^(p+1) of an end, and its derivative with respect to ``own``; zero where the ball does not touch it."""
+def _half_of_end(
+    is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
+) -> tuple[float, Vector, Vector]:
+    """c x^(p+1) / 2 of a shared end at A, with the far end F of the other piece, and its derivatives.
+
+    They are those with respect to (FF, FA), of the opposite sign, and to (AA, AB, BB) of the piece from A to B.
+    """
+    own, none = dot(A, A), vector(0.0, 0.0, 0.0)
     far = sqrt(own)
     x = reach - far
-    if x <= 0.0:
-        return 0.0, 0.0
+    if not is_shared or x <= 0.0:
+        return 0.0, none, none
     power = x if p == 1.0 else x**p
-    return power * x, -0.5 * (p + 1.0) * power / max(far, LEAST)
+    c, on_far, bends = _valley(dot(F, F), dot(F, A), own, inner, other)
+    energy, slope = 0.5 * power * x, -0.25 * (p + 1.0) * power / max(far, LEAST)
+    return c * energy, -energy * on_far, vector(c * slope, 0.0, 0.0) + energy * bends
 
 
 @compiled
@@ -65,24 +73,21 @@ def depth_of(
     if x <= 0.0:
         return x, x, s, on_own, none, none
     power = x if p == 1.0 else x**p
-    W, on_own, on_before, on_after = power * x, (p + 1.0) * power * on_own, none, none
-    if has_before:
-        energy, slope = _at_end(reach, p, AA)
-        if energy > 0.0:
-            c, on_before, bends = _valley(dot(P, P), dot(P, A), AA, AB, BB)
-            W, on_before = W - 0.5 * c * energy, -0.5 * energy * on_before
-            on_own -= 0.5 * (vector(c * slope, 0.0, 0.0) + energy * bends)
-    if has_after:
-        energy, slope = _at_end(reach, p, BB)
-        if energy > 0.0:
-            c, on_after, bends = _valley(dot(Q, Q), dot(Q, B), BB, AB, AA)
-            W, on_after = W - 0.5 * c * energy, -0.5 * energy * on_after
-            on_own -= 0.5 * vector(energy * bends.z, energy * bends.y, energy * bends.x + c * slope)
+    first, on_before, start = _half_of_end(has_before, reach, p, P, A, AB, BB)
+    last, on_after, end = _half_of_end(has_after, reach, p, Q, B, AB, AA)
+    W = power * x - first - last
+    on_own = (p + 1.0) * power * on_own - start - vector(end.z, end.y, end.x)
     if W <= 0.0:
         return 0.0, x, s, none, none, none
     z = sqrt(W) if p == 1.0 else W ** (1.0 / (p + 1.0))
     share = z / ((p + 1.0) * W)
     return z, x, s, share * on_own, share * on_before, share * on_after
+
+
+@compiled
+def are_shared(t: Tables, m: int) -> tuple[bool, bool]:
+    """Whether a piece shares its start and its end with other pieces."""
+    return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
 @compiled
@@ -92,22 +97,15 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
     m = j if is_ball else i
-    return is_ball != is_other and (t.member_neighbour[2 * m] >= 0 or t.member_neighbour[2 * m + 1] >= 0)
-
-
-@compiled
-def far_ends(t: Tables, m: int) -> tuple[int, int]:
-    """Vectors of the far ends of the pieces before and after; where there is none those of the piece."""
-    before, after = t.member_neighbour[2 * m], t.member_neighbour[2 * m + 1]
-    o = t.member_start[before] if before >= 0 else t.member_start[m]
-    return o, t.member_end[after] if after >= 0 else t.member_end[m]
+    before, after = are_shared(t, m)
+    return is_ball != is_other and (before or after)
 
 
 @compiled
 def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
     """A, B, P and Q of piece m from ball k; ``share`` 0: at the start of the step, 1: at its end."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
-    o, w = far_ends(t, m)
+    o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]
     a, b = t.place0[p] + share * t.change[p], t.place0[q] + share * t.change[q]
     return a - x, b - x, t.place0[o] + share * t.change[o] - x, t.place0[w] + share * t.change[w] - x
@@ -117,5 +115,5 @@ def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vec
 def depth_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
     """``depth_of`` of piece m and ball k."""
     A, B, P, Q = seen_from_ball(t, m, k, share)
-    has_before, has_after = t.member_neighbour[2 * m] >= 0, t.member_neighbour[2 * m + 1] >= 0
+    has_before, has_after = are_shared(t, m)
     return depth_of(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)
