@@ -659,7 +659,7 @@ def _run(
             at = system.at(initial)
             is_redundant = check_redundancy(at_start, initial, at)
             watched = watched_conditions(system, stop, recording)
-        stepper = model._numbers.stepper(system, options, step, is_redundant)
+        stepper = model._numbers.stepper(system, options, is_redundant)
         try:
             run = Simulation(
                 system,

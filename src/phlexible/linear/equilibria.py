@@ -22,7 +22,6 @@ from phlexible.state.forces import (
     applied_by_elements,
     applied_forces,
     body_forces,
-    constraint_stiffness,
     element_state,
     gravity_forces,
     load_forces,
@@ -170,7 +169,7 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     gross = _gross_forces(system, resting, at) + abs(friction.at(resting, multipliers).forces) + abs(pushes)
     if not gross.any():
         return unloaded
-    round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting, multipliers))
+    round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting))
     round_off += pairs.round_off(resting)
     if (gross <= round_off).all():
         return unloaded
@@ -189,13 +188,12 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     return OperatingPoint(kind, resting, multipliers, friction)
 
 
-def _stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """Return the derivative of elastic forces minus applied and joint forces with respect to the pose, shape
+def _stiffness(system: System, state: State) -> sparse.csr_array:
+    """Return the derivative of elastic forces minus applied forces with respect to the pose, shape
     (velocities, velocities).
     """
     bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
-    own = load_stiffness(system, state) + constraint_stiffness(system, state, multipliers)
-    return sparse.csr_array(sparse_diagonal(bodies) - own)
+    return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:

@@ -89,7 +89,7 @@ class LiveRun:
         warnings: Sequence[str] = (),
     ) -> None:
         self.system, self.step_size = system, step
-        self.stepper = stepper = numbers.stepper(system, options, step, is_redundant)
+        self.stepper = stepper = numbers.stepper(system, options, is_redundant)
         self._start, self._options = state, options
         self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._instant_run: tuple[StoredBlock, RecordedRun] | None = None  # of the last instant that was read

@@ -150,13 +150,6 @@ class Assembly:
                 found[name] = Input(3 * k, np.array([value], dtype=np.float64), None)
         return found
 
-    def fresh(self) -> "Assembly":
-        """Return an assembly of the same system with separate memory.
-
-        It is made anew where laws are functions of users, who may change what these read.
-        """
-        return assemble(self.system) if self.has_functions else replace(self, memory=self.memory.fresh())
-
     @property
     def has_functions(self) -> bool:
         """Whether any law calls a function of the user."""

@@ -1,7 +1,7 @@
 """Options of steps, and the data of a model that are cached from run to run."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -10,11 +10,10 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError
 from phlexible.state.initial_state import KeptStart
 from phlexible.state.system import System, SystemCache
+from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.composition import SUBSTEPS
-
-if TYPE_CHECKING:
-    from phlexible.step.assembly.assembly import Assembly
-    from phlexible.step.integration.stepper import Stepper
+from phlexible.step.integration.own_program import steps_of_own_program
+from phlexible.step.integration.stepper import Stepper
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
@@ -37,29 +36,21 @@ class KeptNumbers:
         whole = mechanism.with_locks()
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
-    def stepper(self, system: System, options: "StepOptions", step: float, is_redundant: bool) -> "Stepper":
-        """Return a new stepper of the system with separate memory; the tables of the system are made once.
+    def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
+        """Return a new stepper of the system with separate memory; the tables of the system are made once, those
+        with functions of users, who may change what these read, for each stepper.
 
         Args:
             system: what moves.
             options: of the run, checked.
-            step: of the run [s].
             is_redundant: whether constraints are redundant.
         """
-        from phlexible.step.assembly.assembly import assemble  # with the compiler
-        from phlexible.step.integration.stepper import Stepper
-
-        if self._assembly is None or self._assembly.system is not system:
+        if self._assembly is None or self._assembly.system is not system or self._assembly.has_functions:
             self._assembly = assemble(system)
-        tables, damping = self._assembly.fresh(), options.numerical_damping
-        if options.order > 2:
-            tables = replace(tables, memory=tables.memory.of_parts(len(SUBSTEPS[options.order])))
-        loop = None
-        if options.is_specialized:
-            from phlexible.step.integration.own_program import steps_of_own_program
-
-            loop = steps_of_own_program
-        return Stepper(tables, options.order, damping, is_redundant, loop, options.coarsening)
+        memory, parts = self._assembly.memory, len(SUBSTEPS[options.order])
+        tables = replace(self._assembly, memory=memory.fresh() if parts == 1 else memory.of_parts(parts))
+        loop = steps_of_own_program if options.is_specialized else None
+        return Stepper(tables, options.order, options.numerical_damping, is_redundant, loop, options.coarsening)
 
 
 @dataclass(frozen=True)
