@@ -67,7 +67,7 @@ from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, breakpoints_of, clock, clock_from
 from phlexible.step.integration.composition import check_lossless
-from phlexible.step.integration.measurements import check_periods
+from phlexible.step.integration.controllers import check_periods
 from phlexible.step.integration.schemes import KeptNumbers, StepOptions
 from phlexible.step.integration.simulation import Simulation
 from phlexible.step.integration.start import check_rates, given_state, standing

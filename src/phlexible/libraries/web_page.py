@@ -124,7 +124,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
             "mass": _mass(parts),
             "outputs": [output.size for output in data.outputs.outputs],
             "inputs": _inputs(parts, max(energy, _weight(parts) * scene.reach), scene.reach),
-            "grips": [_grip(parts, scene, grip, number, pack) for grip, number in _numbered(parts)],
+            "grips": [_grip(parts, grip, number, pack) for grip, number in _numbered(parts)],
             "parameters": _parameters(data),
             **_posed(parts, scene, pack),
         },
@@ -159,7 +159,7 @@ def _drawn_numbers(parts: PageParts) -> list[tuple[str, Array]]:
     for surface in scene.surfaces:
         pack = Packing()
         found.append((surface.name, [*_numbers_in(_surface(scene, surface, pack)), *pack.arrays()]))
-    found.append(("moving frames", _numbers_in(_frames(parts, scene))))
+    found.append(("moving frames", _numbers_in(_frames(parts))))
     return [(name, np.concatenate([np.zeros(0), *numbers])) for name, numbers in found]
 
 
@@ -178,7 +178,7 @@ def _posed(parts: PageParts, scene: Scene, pack: Packing) -> Tree:
     return {
         "bodies": [_body(parts, scene, number, pack) for number in range(len(scene.bodies))],
         "surfaces": [_surface(scene, each, pack) for each in scene.surfaces],
-        "frames": _frames(parts, scene),
+        "frames": _frames(parts),
     }
 
 
@@ -389,7 +389,7 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
     return found
 
 
-def _grip(parts: PageParts, scene: Scene, grip: Grip, number: int, pack: Packing) -> Tree:
+def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
     """Position of a grip, the mass of its body, and its inputs."""
     port = grip.port
     assert isinstance(port, Attachment)
@@ -414,7 +414,7 @@ def _grip(parts: PageParts, scene: Scene, grip: Grip, number: int, pack: Packing
     }
 
 
-def _frames(parts: PageParts, scene: Scene) -> list[Tree]:
+def _frames(parts: PageParts) -> list[Tree]:
     """Functions of time of each moving frame, twelve each: its origin and the rows of its rotation."""
     moving = parts.run.now.system.moving_frames
     if not moving:

@@ -33,7 +33,7 @@ from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
-from phlexible.state.round_off import round_off_of_forces
+from phlexible.state.small_motions import round_off_of_forces
 from phlexible.state.system import System, need_bodies
 from phlexible.state.vectors import split_rigid
 

@@ -182,7 +182,7 @@ def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
 def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray]:
     n, mass, rates = mechanics.size, mechanics.mass, mechanics.velocity + mechanics.damping
     scale, rng = natural_scale(mass), np.random.default_rng(0)
-    shift = _shift(mechanics, scale)
+    shift = _shift(mechanics)
     dynamic = sparse.csr_array(mechanics.stiffness + mechanics.circulatory + shift * rates + shift**2 * mass)
     solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
@@ -200,7 +200,7 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     return shift + 1 / found, states[n:] if np.abs(found).max() > 0 else states[:n]
 
 
-def _shift(mechanics: LinearMechanics, scale: Array) -> float:
+def _shift(mechanics: LinearMechanics) -> float:
     """Return a rate of the size of the lowest elastic frequencies [1/s] as the shift of the eigenvalue solver."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]

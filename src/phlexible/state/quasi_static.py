@@ -33,8 +33,7 @@ from phlexible.state.initial_velocity import check_velocity, rigid_velocity
 from phlexible.state.instants import Given, Instants
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows, smallest_multipliers_at
-from phlexible.state.round_off import round_off_of_forces
-from phlexible.state.small_motions import displaced, size_of_motion
+from phlexible.state.small_motions import displaced, round_off_of_forces, size_of_motion
 from phlexible.state.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix, rotations_about_z
+from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -109,3 +110,20 @@ def size_of_motion(system: System, change: Array) -> float:
     """
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
+
+
+def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
+    """Return bounds on residual forces of a force balance that are due to round-off of positions, shape
+    (velocities,) [N, N m].
+
+    Args:
+        system: mechanism in balance.
+        state: state in balance.
+        stiffness: derivative of the forces with respect to the coordinates, shape (velocities,) * 2.
+    """
+    extent = system.largest_length + float(np.abs(state.position).max(initial=0.0))
+    sizes = np.zeros(stiffness.shape[0])
+    sizes[system.layout.linear] = extent
+    sizes[system.layout.spin[2]] = 1.0
+    sizes[system.layout.elastic_rate] = np.abs(state.eta)
+    return np.asarray(np.finfo(float).eps * (abs(stiffness) @ sizes))

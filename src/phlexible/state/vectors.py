@@ -201,7 +201,7 @@ class VectorSet:
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
-        linear, spin = self._split(at, velocity)
+        linear, spin = split_rigid(self.layout, velocity)
         turning = cross(spin[:, self._frame], self.local(at)) + self._elastic_rates(velocity)
         result[:, self._on_frames] = self._turned(at, turning)
         result[:, self._points] += linear[:, self.carrier[self._points]]
@@ -250,7 +250,7 @@ class VectorSet:
                 result[:, k] = given.frame_accelerations[:, frame]
             else:
                 result[:, k] = given.frame_rotation_curvatures[:, frame] @ self.base[k]
-        spin = self._split(at, at.velocity)[1][:, self._frame]
+        spin = split_rigid(self.layout, at.velocity)[1][:, self._frame]
         inner = cross(spin, self.local(at)) + 2 * self._elastic_rates(at.velocity)
         result[:, self._on_frames] = self._turned(at, cross(spin, inner))
         return result
@@ -365,9 +365,6 @@ class VectorSet:
 
     def _elastic_rates(self, velocity: Array) -> Array:
         return self._shapes.of(velocity[:, self.layout.elastic_rate]).reshape(len(velocity), -1, 3)
-
-    def _split(self, at: Instants, velocity: Array) -> tuple[Array, Array]:
-        return split_rigid(self.layout, velocity)
 
 
 def _coupled_pairs(spins: int, motions: int) -> IntArray:

@@ -22,7 +22,14 @@ from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import State
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
-from phlexible.step.assembly.bodies import BlockPlaces, Tables, TypeTables, place_tables, velocity_weights
+from phlexible.step.assembly.bodies import (
+    BlockPlaces,
+    Tables,
+    TypeTables,
+    place_tables,
+    team_tables,
+    velocity_weights,
+)
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
 from phlexible.step.assembly.couplings import Couplings, Places
 from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
@@ -41,7 +48,6 @@ from phlexible.step.assembly.interactions import (
     law_tables,
     zones_of,
 )
-from phlexible.step.assembly.teams import team_tables
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
     SEGMENTED,

@@ -12,8 +12,9 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, numbers
 from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
-from phlexible.description.interactions.feedback import Controller, moves
+from phlexible.description.interactions.feedback import Controller, Feedback, moves
 from phlexible.description.interactions.state_force import StateLaw
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.state.layout import offsets
 from phlexible.state.recorded_run import RecordedRun
@@ -21,14 +22,37 @@ from phlexible.state.recording import RecordedStates
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.step.assembly.interactions import Function, coordinate_kind
-from phlexible.step.integration.measurements import EARLY
 from phlexible.step.programs import measure
 from phlexible.step.tables.declarations import ANGLE, MOVING
 from phlexible.step.tables.requests import POINT
 
 # Controllers that read sensors, are sampled, come late, or have states of their own (docs/theory.md, 8).
 
+EARLY = 1e-9  # of a sampling period
+
 Read = Callable[[], RecordedRun]
+
+
+def check_periods(mechanism: Mechanism, step: float) -> None:
+    """Refuse sampling periods that are no multiples of the step.
+
+    Args:
+        mechanism: mechanism with its controllers.
+        step: step of the run [s].
+
+    Raises:
+        ParameterError: names the controller.
+    """
+    for part in (*mechanism.loads, *mechanism.elements):
+        value = getattr(part, "value", None)
+        period = value.period if isinstance(value, Feedback) else None
+        if period is None:
+            continue
+        if round(period / step) < 1 or abs(round(period / step) * step - period) > EARLY * period:
+            raise ParameterError(
+                f"{part} is sampled each {period:g} s, which is no multiple of the step {step:g} s;"
+                f" take step={period / max(1, round(period / step)):g}"
+            )
 
 
 class SampledController:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.step.integration.step_calls import Calls, Result, StepCall
+from phlexible.step.integration.step_calls import ALONE, Calls, Loop, Result, StepCall
 from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
-from phlexible.step.tables.memory import LaneMemory, Memory
+from phlexible.step.tables.memory import LANES, LaneMemory, Memory, specialized_structure
 from phlexible.step.tables.requests import CONVERGED
 
 
@@ -181,3 +181,29 @@ def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
             call.error = RuntimeError(str(error))
             call.error.__cause__ = error
         return []
+
+
+def steps_of_own_program(memory: Memory) -> Loop:
+    """Return a function that takes the steps of a mechanism by a program compiled for its structure.
+
+    Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
+    which gain more by them.
+    """
+    if alone(memory) or memory.counts["teams"]:
+        return advance
+    kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).registered()}", np.int64)])
+    is_first = True
+
+    def taken(header: Any, sizes: Array, request: Any, *arguments: Any) -> tuple[int, int]:
+        nonlocal is_first
+        if not request[0]["steps"] or any(request[0][name] for name in ALONE):
+            steps, status = advance(header, sizes, request, *arguments)
+            return steps, status
+        own = header.view(kind)
+        if is_first:
+            announce_structure(own, sizes, request, *arguments)
+        is_first = False
+        steps, status = advance.source(own, sizes, request, *arguments)
+        return int(steps), int(status)
+
+    return taken

@@ -12,7 +12,7 @@ from phlexible.state.initial_state import KeptStart
 from phlexible.state.system import System, SystemCache
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.composition import SUBSTEPS
-from phlexible.step.integration.own_program import steps_of_own_program
+from phlexible.step.integration.lane_loop import steps_of_own_program
 from phlexible.step.integration.stepper import Stepper
 
 LEAST_TOLERANCE = 1e-16
