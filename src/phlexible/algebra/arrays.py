@@ -165,7 +165,9 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
 
 
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
-    """Return a user's value as three finite numbers, shape (3,), read-only."""
+    """Convert a user's value to a read-only array of three finite numbers, shape (3,); raise an error for
+    others.
+    """
     result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
@@ -349,8 +351,8 @@ def file_path(name: str, value: object) -> str:
 
 
 def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
-    """Return the number of steps of length ``step`` [s] in a time [s]; raise an error unless the time is a positive
-    multiple.
+    """Return the number of steps of length ``step`` [s] in a time ``value`` [s]; raise an error unless the time is
+    a positive multiple of the step.
 
     Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 

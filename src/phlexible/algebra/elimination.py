@@ -293,7 +293,7 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
 def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Return the groups of nodes that are eliminated as one block, in the order of elimination.
+    """Return the groups of nodes that a block elimination eliminates together, in the given order of the nodes.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
@@ -343,7 +343,8 @@ def _schedule(
     diagonal_lengths: Mapping[int, int],
     last: int,
 ) -> BlockSchedule:
-    """Return the order and storage of an elimination in which the blocks of a group of nodes are contiguous.
+    """Return order and storage of a block elimination in which the blocks of a group of nodes are stored
+    contiguously.
 
     Nodes that cannot be in groups have blocks of single nodes, since others write into them. So have all groups
     that are eliminated before and coupled to them, since their products are written there. In other groups the rows
@@ -432,7 +433,8 @@ def _runs_of(
 
 
 def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Return start and stride of the block (run i, run j) for all pairs of runs of each group, shape (pairs, 2).
+    """Return start and stride in the matrix of the block (run i, run j), for all pairs of runs of nodes in each
+    group. The result has shape (pairs, 2).
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.

@@ -474,8 +474,8 @@ def weighted_sums(
 def sums_of(
     weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return weighted sums from the columns of their entries: weights, indices of the sums and indices of the
-    terms.
+    """Return weighted sums of terms, described by three arrays of equal length: weights, indices of the sums and
+    indices of the terms.
     """
     order = np.argsort(owners, kind="stable")
     return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
@@ -560,7 +560,7 @@ def supports(matrix: Matrix) -> list[tuple[int, int]]:
 
 
 def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
-    """Return a rectangle of a matrix, dense or sparse by rows, as a dense array."""
+    """Return a rectangular part of a dense or CSR matrix as a dense array."""
     if isinstance(matrix, np.ndarray):
         return matrix[rows, columns]
     result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))

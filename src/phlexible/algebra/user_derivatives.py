@@ -125,8 +125,8 @@ def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
 
 
 def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
-    """Return for each time the weighted sum of its samples (T k, c) minus the value at the time (T, c), shape (T,
-    c).
+    """Return for each time the sum of weights (T, k) times changes of the samples from the value at the time, shape
+    (T, c). ``values`` (T k, c) are the samples, ``here`` (T, c) the values at the times.
     """
     change = values.reshape(*weights.shape, -1) - here[:, None]
     return np.asarray(np.einsum("tk,tkc->tc", weights, change))
@@ -157,7 +157,9 @@ def _longest_windows(
 
 
 def _relative_time(time: float, length: float, begin: float, end: float) -> float:
-    """Return the position of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
+    """Return the position of a time in its window of the given length [s]: -1 at its beginning, 0 in the middle, 1
+    at its end. Windows lie between ``begin`` and ``end`` if possible.
+    """
     if time + length / 2 > end and time - length >= begin:
         return 1.0
     return 0.0 if time - length / 2 >= begin else -1.0
@@ -246,7 +248,8 @@ class Jump(NamedTuple):
 
 
 def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
-    """Raise an error if a user's rate is not the derivative of the user's function at the given times.
+    """Raise an error if a user's function ``rates`` is not the derivative of the user's function ``values`` at the
+    given times.
 
     Raises:
         ParameterError: the message has the time, the rate and the difference quotient.
@@ -284,8 +287,8 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """Return the first jump of a function by more than ``smallest`` between two of the times; None if there is
-    none.
+    """Return the first jump of a function by more than ``smallest`` between two of the ascending times; None if
+    there is none.
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
@@ -342,7 +345,9 @@ def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
 
 
 def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
-    """Return a user's rate beside the difference quotient of the function at each of the times."""
+    """Return for each time the value of a user's function ``rates`` together with the difference quotient of the
+    function ``values``.
+    """
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 

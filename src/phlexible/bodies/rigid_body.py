@@ -167,7 +167,8 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid box with edges along the body axes.
+        """Make a homogeneous rigid box with edges ``size`` [m] along the body axes and a density [kg/m3]. Its
+        middle is at ``center``.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -188,7 +189,8 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """Make a homogeneous rigid circular cylinder around an axis of the body.
+        """Make a homogeneous rigid circular cylinder with radius and length [m] and density [kg/m3], around an axis
+        of the body. Its middle is at ``center``.
 
         Args:
             radius, length: [m].
@@ -212,8 +214,8 @@ class RigidBody(Body):
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid solid from its surface in an STL file, text or binary; body axes are those of
-        the file.
+        """Make a homogeneous rigid solid with a density [kg/m3] from its surface in an STL file, text or binary.
+        Body axes are those of the file.
 
         Args:
             path: of the file.
@@ -231,7 +233,8 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid solid from a closed surface of triangles; body axes are those of the vertices.
+        """Make a homogeneous rigid solid with a density [kg/m3] from a closed surface of triangles. Body axes are
+        those of the vertices.
 
         Args:
             vertices: shape (v, 3) [m].

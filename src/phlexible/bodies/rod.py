@@ -467,8 +467,8 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its nodes, shape (N, 3), by differences of the user's function
-    or of the nodes ``local``.
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are differences of ``shape`` if
+    it is a user's function of s, else of the nodes ``local``.
     """
     if not callable(shape):
         return derivatives_along(places, local)

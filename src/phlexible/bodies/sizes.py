@@ -12,7 +12,8 @@ MOST_BYTES = 32e9
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Raise an error if elements need more memory than most machines have, unless the user allowed it.
+    """Raise an error if elements need more memory, ``needed`` [bytes], than most machines have; not if
+    ``is_large``, which the user sets.
 
     Args:
         elements: their number, for the message.

@@ -69,7 +69,9 @@ class Skin:
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return a skin of lines and balls, without surface, for a body of unknown thickness."""
+    """Return a skin of lines and balls, without surface, for a body of unknown thickness. Lines and balls are given
+    as indices of its N nodes.
+    """
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -78,8 +80,8 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Return the surface of a tube or prism along body x: one outline of the section at each position, and a cap at
-    each end.
+    """Return the surface of a tube or prism along body x for pictures: one outline of the cross-section at each
+    position, and a cap at each end.
     """
     stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])

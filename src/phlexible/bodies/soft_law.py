@@ -486,8 +486,8 @@ class InvariantLaw(Portable, SoftLaw):
 
 
 def _check_derivative(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
-    """Raise an error unless a user's pair of functions is finite at ``places`` and the second is the derivative of
-    the first.
+    """Raise an error unless a user's two functions are finite at ``places`` and the second is the derivative of the
+    first.
     """
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")

@@ -195,8 +195,8 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """Return the strains of all elements with the given elastic law; stiffnesses of relaxation branches are
-        relative to it.
+        """Return the strains of all elements together with their elastic law, thickness, viscosity and relaxation
+        branches. Stiffnesses of branches are relative to the law.
         """
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes

@@ -85,8 +85,8 @@ class StringMesh:
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """Return the strains C = |dr/ds|^2 of the string at the Gauss points of its elements, as functions of the
-        node positions (3).
+        """Return the strains C = |dr/ds|^2 of the string at the Gauss points of its elements, together with the
+        given law and viscosity (3).
         """
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)

@@ -1,4 +1,6 @@
-"""The papers' equations, readable line by line, reference integrators, mixed models of rods, solids and plates."""
+"""Equations of the papers, readable line by line, with reference integrators and mixed models of rods, solids and
+plates.
+"""
 
 import lazy_loader
 

@@ -39,7 +39,9 @@ class Touching:
 
     @classmethod
     def of(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
-        """Make the contact of a force whose functions begin at index ``begin`` among all functions."""
+        """Make the contact of a force between surfaces that rub. ``begin`` is the index of the force's first
+        function among all functions.
+        """
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
@@ -113,7 +115,9 @@ class Touching:
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
     def push(self, weights: Array, force: Array, on_vectors: Array) -> None:
-        """Add to the forces on vectors those of a friction force (T, 3) [N] along the sliding displacement."""
+        """Add the forces on the vectors of the contact that a friction force (T, 3) [N] causes to ``on_vectors``.
+        ``weights`` are their coefficients in the sliding displacement.
+        """
         for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
             on_vectors[:, part] += weight[:, None] * force
 
@@ -125,8 +129,8 @@ class Touching:
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
-        """Add to the forces on vectors those that make a moment (T, 3) [N m] on the touching body and its reaction
-        on the other.
+        """Add forces on the direction vectors of both bodies to ``on_vectors``. They make a moment (T, 3) [N m] on
+        the touching body and its reaction on the other.
         """
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
@@ -169,8 +173,8 @@ def _solve_moments(m: Array, moment: Array) -> Array:
 
 
 def _arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
-    """Return the coefficients of a body's direction vectors (T, d, 3) whose combination is the moment arm (T, 3),
-    shape (T, d).
+    """Return the coefficients (T, d) of a body's d direction vectors (T, d, 3) with which they add up to the moment
+    arm (T, 3).
     """
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
@@ -381,7 +385,9 @@ class Bristles:
         return rates
 
     def turned(self, bond: AttachedBristle, state: BristleState, effort: Array) -> Array:
-        """Return the rate of one deflection that is due to the rotation of its contact, shape (T, axes)."""
+        """Return the rate of one friction spring's deflection that is due to the rotation of its contact, shape (T,
+        axes).
+        """
         if not bond.touching or bond.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)
         whole = np.zeros((len(effort), 3))

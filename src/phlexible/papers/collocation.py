@@ -323,7 +323,7 @@ class StageLoop:
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
         """Return the greatest change of the stage states in a Newton iteration, relative to the largest entry so
-        far of its block; infinite if absurd.
+        far of its state block. It is infinite for changes that are absurdly large.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.

@@ -209,7 +209,9 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
 
 
 def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
-    """Sum values with row and column indices to a sparse matrix without zeros."""
+    """Return the sparse matrix whose entries are sums of values with equal row and column indices; zeros are left
+    out.
+    """
     matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
     matrix.eliminate_zeros()
     return matrix
@@ -365,7 +367,8 @@ def rod(
     area: float = 1.0,
     is_clamped: bool = False,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that moves along its axis.
+    """Return the linear port-Hamiltonian model of a rod 0 <= x <= length [m] that only stretches along its axis,
+    made of finite elements.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).
@@ -497,7 +500,7 @@ def solid(
 
 
 def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] | None) -> IntArray:
-    """Return the facets of the mesh boundary with the given name; an empty array for None.
+    """Return the indices of the facets of the mesh boundary with the given name; an empty array for None.
 
     Raises:
         ParameterError: it has none of that name.
@@ -525,7 +528,9 @@ def _check_simplices(mesh: Any, order: int | None) -> None:
 
 
 def _clamped_facets(mesh: Any, clamped: str | None) -> IntArray:
-    """Return the facets of the clamped boundary; raise an error if some lie inside the mesh."""
+    """Return the indices of the facets of the boundary named ``clamped``; raise an error if some lie inside the
+    mesh.
+    """
     held = np.unique(boundary_of("clamped", clamped, mesh.boundaries))
     inside = np.setdiff1d(held, mesh.boundary_facets())
     if len(inside):
@@ -575,8 +580,8 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear model (29) with velocities and stresses as states, from its mass, compliance and
-    strain-rate matrices.
+    """Return the linear port-Hamiltonian model (29) with velocities and stresses as states, from its mass,
+    compliance and strain-rate matrices.
 
     Args:
         rate: D, of the stresses.

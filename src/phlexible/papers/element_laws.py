@@ -343,8 +343,8 @@ class Resistances:
         return Resisting(along, functions, tuple(rubbing), held)
 
     def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
-        """Return the dissipative forces for given rates of functions and vectors: along the scalar forces (T,
-        forces), on the functions and on the vectors.
+        """Return the dissipative forces that belong to given rates of functions and vectors: along the scalar
+        forces (T, forces), on functions (T, m) and on vectors (T, k, 3).
         """
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)

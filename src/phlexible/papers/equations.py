@@ -1,4 +1,4 @@
-"""The equations of a model with given inputs, as integrators ask for them: defects, slopes, projection."""
+"""Residuals, their derivatives and projections of a port-Hamiltonian model with given inputs, for integrators."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -449,8 +449,8 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
-    """Return int rho (v + w x X) x Phi_j over the body, with X the position of a displaced point, shape (..., 3,
-    n).
+    """Return the integral int rho (v + w x X) x Phi_j over the body, shape (..., 3, n). X is the position of a
+    displaced point, Phi_j displacement shape j.
     """
     products = moment_products(body, _prepended(1.0, eta))
     along = np.einsum("...baj,...b->...aj", products, w)
@@ -736,7 +736,8 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian form of a discretized body in the chosen variant.
+    """Return the port-Hamiltonian form of a discretized floating body in the chosen variant, with ports at the
+    named locations.
 
     Args:
         locations: of the boundary ports, by name.

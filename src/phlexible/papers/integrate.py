@@ -1,4 +1,4 @@
-"""Motions of any port-Hamiltonian model: the papers' equations live (docs/theory.md, 1)."""
+"""Integration of any port-Hamiltonian model in time, and the trajectories that it returns (docs/theory.md, 1)."""
 
 import inspect
 import json
@@ -157,7 +157,9 @@ class _ManyInputs:
 
 
 def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
-    """Return a user's numbers or function for the inputs in the slice ``place`` as a function of time."""
+    """Return the user's numbers or function for those inputs that have the indices ``place``, as a function of
+    time.
+    """
     if callable(user_input):
         return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
     value = _checked_numbers(name, user_input, place.stop - place.start)

@@ -1,4 +1,6 @@
-"""Functions of world vectors that joints hold and forces act along, in the papers' states (docs/theory.md, 8)."""
+"""Functions of world vectors that joints constrain and forces act along, in the states of the papers
+(docs/theory.md, 8).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""A geometrically exact rod as a port-Hamiltonian model with strains of its own (docs/theory.md, 8)."""
+"""Geometrically exact rod as a port-Hamiltonian model with strains as additional states (docs/theory.md, 8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A soft body as a port-Hamiltonian model in positions and velocities of its nodes (docs/theory.md, 5)."""
+"""Soft body as a port-Hamiltonian model in positions and velocities of its nodes (docs/theory.md, 5)."""
 
 from dataclasses import dataclass, field
 

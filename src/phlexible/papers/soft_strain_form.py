@@ -1,4 +1,4 @@
-"""A soft body as a port-Hamiltonian model with strains of its own (docs/theory.md, 5)."""
+"""Soft body as a port-Hamiltonian model with strains as additional states (docs/theory.md, 5)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""A string as the paper has it: (16)-(20), (29)-(31) and Remarks 3 and 4 of Kinon et al. (2023)."""
+"""Port-Hamiltonian model of a string in the paper's form: (16)-(20), (29)-(31) and Remarks 3 and 4 of Kinon et al.
+(2023).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""Port-Hamiltonian models as matrices, with their contract, interconnection and checks."""
+"""Port-Hamiltonian models as matrices: base class, linear models, interconnection and checks."""

@@ -1,4 +1,4 @@
-"""The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)."""
+"""Base class of port-Hamiltonian descriptor models, with their states and ports (docs/theory.md, 1)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Checks of the structure of a model, with figures and an error that names the block."""
+"""Checks of the port-Hamiltonian structure of a model, which return errors and name the first violating block."""
 
 from dataclasses import dataclass
 
@@ -120,7 +120,9 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
-    """Measure the errors of all laws at a state x, and raise an error for the first violated one."""
+    """Return the errors of all port-Hamiltonian laws at a state x (n,), and raise an error for the first law that
+    is violated.
+    """
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _check_entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _check_entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")

@@ -70,8 +70,8 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check the matrices of another finite element program and return them without the unknowns that have neither
-    mass nor stiffness.
+    """Check a user's matrices from another finite element program and return them without the unknowns that have
+    neither mass nor stiffness.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 

@@ -97,8 +97,8 @@ def _plate_interface(
 
 
 def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
-    """Return the scikit-fem basis with quadrature points on the given cells, or on the given facets if there are
-    facets.
+    """Return the scikit-fem basis with quadrature points on the facets with given indices, or on the given cells if
+    ``facets`` is None.
     """
     import skfem
 

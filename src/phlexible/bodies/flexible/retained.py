@@ -215,7 +215,8 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return the arrays of a floating body whose elastic coordinates are the amplitudes of retained shapes.
+    """Return the arrays of a floating body whose elastic coordinates are amplitudes of retained shapes, from its
+    mass moments, strains, damping and points.
 
     Args:
         dimension: 2 or 3.
@@ -418,7 +419,8 @@ def condensed(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Reduce a finite element model to its retained shapes, chosen by the user's options.
+    """Reduce a finite element model, given by its matrices, to retained shapes: responses to interface loads and
+    modes, chosen by the user's options.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
