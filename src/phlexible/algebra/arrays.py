@@ -352,7 +352,7 @@ def file_path(name: str, value: object) -> str:
 
 def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
     """Return the number of steps of length ``step`` [s] in a time ``value`` [s]; raise an error unless the time is
-    a positive multiple of the step.
+    a positive multiple of the step. ``share`` is the allowed deviation relative to the time.
 
     Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 

@@ -93,7 +93,9 @@ class LocalMoments:
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Return the products W[a, b] xi for vectors xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+        """Return the products W[a, b] xi of the second moments of the body with vectors xi (..., n + 1). The result
+        has shape (..., 3, 3, n + 1).
+        """
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):

@@ -297,8 +297,8 @@ class StageLoop:
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the stage states x + h sum_j a_ij K_j for stage rates K (s, n), shape (s, n); multipliers are in K
-        themselves.
+        """Return the stage states of the Runge-Kutta method for stage rates ``k`` (s, n), shape (s, n); multipliers
+        are in ``k`` themselves.
         """
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 

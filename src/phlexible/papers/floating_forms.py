@@ -160,7 +160,9 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples the velocities through the momenta, shape (..., 6 + n, 6 + n)."""
+        """Return the block of J that couples linear, angular and elastic velocities through the momenta of the
+        body. The result has shape (..., 6 + n, 6 + n).
+        """
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Return the derivative of the kinetic energy with respect to the elastic coordinates, shape (..., n): zero
@@ -206,8 +208,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return full[self._state_indices]
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """Return E = diag(I, M, M_sigma) at states x with the mass matrix M (10) and the compliance M_sigma, shape
-        (..., state_size, state_size).
+        """Return the descriptor matrix E = diag(I, M, M_sigma) at states x, shape (..., state_size, state_size). M
+        is the mass matrix (10), M_sigma the compliance.
         """
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
@@ -282,8 +284,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of the distributed port (30) on the velocities (v, w, v_f) for xi = (1, eta). The
-        result has shape (..., 6 + n, d + n).
+        """Return the columns of the distributed port (30) in B, as forces on linear, angular and elastic
+        velocities. The result has shape (..., 6 + n, d + n).
         """
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
@@ -338,7 +340,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return z
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy of the state x [J]: nu.M.nu / 2 + Sigma.M_sigma.Sigma / 2 minus the work of
+        """Return the stored energy of the state x [J]: kinetic energy and energy of the stresses minus the work of
         gravity.
         """
         return float(self.storages(x))
@@ -382,8 +384,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """Return the matrix [0, N, I] that gives the elastic rates deta/dt from (v, w, v_f), shape (..., n, 6 +
-        n).
+        """Return the matrix [0, N, I] that gives the elastic rates deta/dt from linear, angular and elastic
+        velocities, shape (..., n, 6 + n).
         """
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
@@ -401,8 +403,8 @@ def _velocities(state: BodyState) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class FullForm(FloatingBodyForm):
-    """Port-Hamiltonian form of a floating body without approximations: the mass matrix depends on the deformation,
-    J on momenta of factor 2 ((13), (14)).
+    """Port-Hamiltonian form of a floating body without approximations, whose mass matrix depends on the
+    deformation; J has the momenta (13) and (14).
 
     Keeps energy, linear and angular momentum for any displacement in the span of Phi. For a rigid
     body this is Remark 3. The factors 2 stand for dM/dt and go together with the kinetic part of
@@ -414,15 +416,15 @@ class FullForm(FloatingBodyForm):
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples the velocities, with the momenta of (13) and (14), shape (..., 6
-        + n, 6 + n).
+        """Return the skew block of J that couples linear, angular and elastic velocities, shape (..., 6 + n, 6 +
+        n). Its entries are the momenta (13) and (14) of the deformed body.
         """
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy with respect to the elastic coordinates, shape (..., n): the
-        discrete [p_f] x w of 3.1.
+        """Return the derivative of the kinetic energy of the body with respect to its elastic coordinates, shape
+        (..., n) [N].
         """
         body, w = self.body, state.angular_velocity
         products = moment_products(body, _prepended(1.0, state.displacement))
@@ -486,8 +488,8 @@ class ZerothOrderForm(FloatingBodyForm):
     """
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of J that couples the velocities, with the momenta (13), (14) of the undeformed body.
-        Elastic rows have p_f + rho v_f, so that it is not skew.
+        """Return the block of J that couples the velocities, with momenta (13), (14) of the undeformed body, shape
+        (..., 6 + n, 6 + n). It is not skew, since momenta in elastic rows have no factor 2.
         """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
@@ -524,13 +526,15 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) = M_ff^-1 int rho Phi.(u_f x w) of deta/dt = v_a + N w, shape (..., n, 3)."""
+        """Return the matrix N(eta) of elastic rates deta/dt = v_a + N w, shape (..., n, 3). v_a are absolute
+        elastic velocities, w is the angular velocity.
+        """
         columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples the velocities, with momenta of the undeformed body without
-        factors 2. The result has shape (..., 6 + n, 6 + n).
+        """Return the skew block of J that couples the velocities, shape (..., 6 + n, 6 + n). It has momenta of the
+        undeformed body without factors 2.
         """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
@@ -557,8 +561,8 @@ class PrintedForm(FloatingBodyForm):
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J as in (34), with momenta of the undeformed body. Row and column of w have 2
-        p_f + rho v_f.
+        """Return the skew block of J that couples the velocities as printed in (34), with momenta of the undeformed
+        body. The result has shape (..., 6 + n, 6 + n).
         """
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)

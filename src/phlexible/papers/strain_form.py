@@ -46,7 +46,9 @@ class StrainForm(PortHamiltonianModel):
 
     @abstractmethod
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix on the velocities at the state x, shape (velocities, velocities)."""
+        """Return the damping matrix of the material's viscosity on the velocities at the state x, shape
+        (velocities, velocities).
+        """
 
     @abstractmethod
     def _input_columns(self, x: Array) -> Matrix:

@@ -129,8 +129,8 @@ class Inverted(ComposedModel):
         return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (T, n) for T states x, efforts z and inputs u. Multipliers are the inputs of
-        the exchanged port, u_p - y_p its algebraic rows.
+        """Return the right-hand sides (T, n) for T states x, efforts z and inputs u. In the algebraic rows they are
+        the difference between prescribed and actual output of the exchanged port.
         """
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
