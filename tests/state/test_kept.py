@@ -1,9 +1,11 @@
 """What a model keeps from run to run: its numbers, as long as it stays as it is."""
 
 import numpy as np
+import pytest
 
 import phlexible as ph
 from phlexible.state.system import SystemCache
+from phlexible.step.integration import schemes
 
 
 def crank(start):
@@ -46,3 +48,19 @@ def test_runs_of_one_model_and_of_its_copy_have_the_same_digits():
     for other in (second, fresh):
         assert np.array_equal(first.run.recording.velocity, other.run.recording.velocity)
         assert np.array_equal(first.run.recording.multipliers, other.run.recording.multipliers)
+
+
+def test_a_potential_that_reads_another_number_acts_in_the_next_run(monkeypatch):
+    """Tables with functions of users are made for each run, and once for it."""
+    stiffness, made, assemble = [1.0], [], schemes.assemble
+    monkeypatch.setattr(schemes, "assemble", lambda system: made.append(system) or assemble(system))
+    model = ph.Model(dimension=2)
+    slider = model.add(ph.RigidBody(1.0, 1.0), "slider", velocity=(1.0, 0.0, 0.0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), slider.origin))
+    potential = ph.Potential(lambda x: stiffness[0] * x**2 / 2, lambda x: stiffness[0] * x)
+    model.apply(rail.spring(0.0, potential=potential))
+    for stiffness[0] in (1.0, 4.0):
+        motion = model.simulate(0.5, 1e-2, progress=False)
+        rate = np.sqrt(stiffness[0])
+        assert motion.position(slider.origin)[-1, 0] == pytest.approx(np.sin(rate * 0.5) / rate, rel=1e-4)
+    assert len(made) == 2
