@@ -91,7 +91,7 @@ def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them
     assert first.types == same.types != other.types and first.structure == same.structure == other.structure
     lanes = LaneMemory(first, 4, have_types=True)
     for each in (same, other):
-        lanes.put([each])
+        lanes.set_memories([each])
         read = lanes.header.view(np.int64)[PLACES["type_number"]]
         assert read == each["type_number"].ctypes.data
     changed = first.with_numbers({"type_number": 2.0 * first["type_number"]})

@@ -321,19 +321,19 @@ class TypeTables:
         own = body.elastic_count, begins[3] - begins[0], begins[1], begins[2]
         return *own, first_moment, segments, len(self._strains) - first
 
-    def _add_patches(self, planes: dict[tuple[int, int], Matrix], apart: int) -> None:
-        """Append the rectangles of matrices (p, q) that are not zero; the first ``apart`` rows, full in a band,
+    def _add_patches(self, planes: dict[tuple[int, int], Matrix], full: int) -> None:
+        """Append the rectangles of matrices (p, q) that are not zero; the first ``full`` rows, full in a band,
         separately."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
-            found = [(slice(0, apart), columns) for _, columns in patches(plane[:apart])]
-            below = patches(plane[apart:])
-            found += [(slice(rows.start + apart, rows.stop + apart), columns) for rows, columns in below]
+            found = [(slice(0, full), columns) for _, columns in patches(plane[:full])]
+            below = patches(plane[full:])
+            found += [(slice(rows.start + full, rows.stop + full), columns) for rows, columns in below]
             for rows, columns in found:
                 number = self._add(window(plane, rows, columns).T)
                 sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
                 added.append((p, q, *sizes, number))
-        alike = _alike([patch[2:6] for patch in added], len(planes))
+        alike = _equal_runs([patch[2:6] for patch in added], len(planes))
         self._patches += [(*patch, count) for patch, count in zip(added, alike, strict=True)]
 
     def _add_strains(self, body: FloatingBody) -> None:
@@ -355,7 +355,7 @@ class TypeTables:
             number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
             self._strains.append((number, first, last, int(has_matrix), len(rows)))
             self._weights.append(float(strain.weights[s]))
-            alike = _alike(own, AT_ONCE)
+            alike = _equal_runs(own, AT_ONCE)
             for row, (begin, end), factor, count in zip(rows, own, factors.tolist(), alike, strict=True):
                 part = row[begin - first : end - first] if end else row[:0]
                 self._squares.append((self._add(part) - begin, begin, end, count))
@@ -369,7 +369,7 @@ class TypeTables:
         return start
 
 
-def _alike(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
+def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
     """Number of equal entries from each position on, at most ``most``, which are processed at once."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
@@ -378,11 +378,11 @@ def _alike(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
     return [min(count, most) for count in found]
 
 
-def _widened(own: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _widened(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Supports of squares, made equal for neighbours where that adds few zeros."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
-    for first, last in own:
+    for first, last in spans:
         wide = min(begin, first), max(end, last)
         is_near = count > 0 and last > 0 and (wide[1] - wide[0]) * (count + 1) <= WIDER * (entries + last - first)
         if not is_near:

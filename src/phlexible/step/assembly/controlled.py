@@ -71,13 +71,13 @@ class Target:
     is_whole: bool = True
     load: PointLoad | None = None
 
-    def write(self, values: Array, held: Array) -> None:
+    def write(self, values: Array, loads: Array) -> None:
         """Write the values of the controller, shape (values,), into a row of load values, shape (load values,)."""
         own = values[self.begin : self.begin + self.size]
         if self.direction is not None:
-            held[self.column : self.column + 3] = own[0] * self.direction
+            loads[self.column : self.column + 3] = own[0] * self.direction
         else:
-            held[self.column : self.column + self.size] = own
+            loads[self.column : self.column + self.size] = own
 
 
 @dataclass(frozen=True, eq=False)

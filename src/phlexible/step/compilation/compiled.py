@@ -80,7 +80,7 @@ class _Compiler(compiler.CompilerBase):
 
 
 def written_into(
-    context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_apart: bool = False
+    context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_separate: bool = False
 ) -> Any:
     """Write a function into the library in progress, and return Numba's description of it with its types.
 
@@ -88,11 +88,11 @@ def written_into(
         context: of Numba, with the library.
         function: to write.
         parameters, result: types of its arguments and its result.
-        are_apart: arrays that two arguments point to do not overlap.
+        are_separate: arrays that two arguments point to do not overlap.
     """
     flags = compiler.Flags()
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.no_rewrites, flags.noalias = True, are_apart
+    flags.no_rewrites, flags.noalias = True, are_separate
     flags.fastmath, flags.error_model = FAST, "numpy"
     typing, library = context.typing_context, context.active_code_library
     return _Compiler(typing, context, library, parameters, result, flags, {}).compile_extra(function)
@@ -106,10 +106,10 @@ class ProgramOfKernels(JITCodeLibrary):
     and the linker would use the function of the first for both.
     """
 
-    own_settings: Mapping[str, str] = {}
+    extra_settings: Mapping[str, str] = {}
 
     def _optimize_final_module(self) -> None:
-        with passes.settings(self.own_settings):
+        with passes.settings(self.extra_settings):
             super()._optimize_final_module()
         for each in self._final_module.functions:
             if each.linkage is Linkage.linkonce_odr:
@@ -119,7 +119,7 @@ class ProgramOfKernels(JITCodeLibrary):
 class ProgramInLanes(ProgramOfKernels):
     """A library of a program for several mechanisms at once."""
 
-    own_settings = passes.TURN_BY_TURN
+    extra_settings = passes.TURN_BY_TURN
 
 
 class ProgramOfStructure(ProgramOfKernels):
@@ -127,7 +127,7 @@ class ProgramOfStructure(ProgramOfKernels):
 
     MOST = 24
     """Unknowns: code of more fills the caches, and takes minutes to compile."""
-    own_settings = passes.WRITTEN_OUT
+    extra_settings = passes.WRITTEN_OUT
 
 
 def take_for(library: Any, arguments: Sequence[Any]) -> None:
@@ -149,11 +149,11 @@ class Kernel(Written):
 
     Args:
         function: with types of its arguments and its result.
-        are_apart: rows that two arguments point to do not overlap, which allows vector instructions.
+        are_separate: rows that two arguments point to do not overlap, which allows vector instructions.
     """
 
-    def __init__(self, function: Callable[..., Any], are_apart: bool = False) -> None:
-        self._function, self._are_apart = function, are_apart
+    def __init__(self, function: Callable[..., Any], are_separate: bool = False) -> None:
+        self._function, self._are_separate = function, are_separate
         # by the library of a program, which is kept alive here, and the types of the arguments:
         self._written: dict[tuple[int, tuple[Any, ...]], tuple[Any, Any]] = {}
         super().__init__(function, *self._forms_of(function), self._call)
@@ -165,15 +165,15 @@ class Kernel(Written):
             form_of(hints[name]) for name in inspect.signature(function).parameters
         )
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
+    def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Signature in the lanes of the widest argument.
 
-        A ``float``, and rows of numbers, are as wide as the given ones.
+        A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
-        numbers = numbers_of(given)
-        pairs = zip(self.forms, given, strict=True)
+        numbers = numbers_of(arguments)
+        pairs = zip(self.forms, arguments, strict=True)
         own = (form.at(numbers_of([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
-        return signature(self.result.at(numbers), *_as_given(own, given))
+        return signature(self.result.at(numbers), *_as_passed(own, arguments))
 
     def is_in(self, library: Any, sig: Any) -> bool:
         """Whether the function has been written into a library for arguments of these types."""
@@ -185,7 +185,7 @@ class Kernel(Written):
         if not self.is_in(library, sig):
             take_for(library, sig.args)
             with global_compiler_lock:
-                made = written_into(context, self._function, sig.args, sig.return_type, self._are_apart)
+                made = written_into(context, self._function, sig.args, sig.return_type, self._are_separate)
             # LLVM may drop the function from the module once it has put it into its callers:
             library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
             self._written[id(library), sig.args] = (library, made.fndesc)
@@ -229,10 +229,10 @@ class Exported(Kernel):
     every ``float``; a ``Number``, and rows, have a value for each lane.
     """
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
+    def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Signature that callers in other programs use, in the lanes of the tables."""
-        found = self.signature_for(numbers_of(given[:1]))
-        return signature(found.return_type, *_as_given(found.args, given))
+        found = self.signature_for(numbers_of(arguments[:1]))
+        return signature(found.return_type, *_as_passed(found.args, arguments))
 
     def signature_for(self, numbers: NumberKind) -> Any:
         """Signature for numbers of a kind."""
@@ -262,9 +262,9 @@ class Exported(Kernel):
         return builder.load(found)
 
 
-def _as_given(own: Iterable[Any], given: Sequence[Any]) -> Iterator[Any]:
-    """Types of arguments, but of tables and rows of numbers the given types, with their structure and lanes."""
-    for each, kind in zip(own, given, strict=True):
+def _as_passed(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
+    """Types of arguments, but of tables and rows of numbers those given, with their structure and lanes."""
+    for each, kind in zip(kinds, arguments, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
         yield kind if is_kept or isinstance(kind, TablesType) else each
 
@@ -279,9 +279,9 @@ def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
     return LaneByLane(function)
 
 
-def compiled_apart(function: Callable[..., Any]) -> Any:
+def compiled_without_overlap(function: Callable[..., Any]) -> Any:
     """Decorate a kernel function whose arguments point to rows that do not overlap, for vector instructions."""
-    return Kernel(function, are_apart=True)
+    return Kernel(function, are_separate=True)
 
 
 def exported(function: Callable[..., Any]) -> Any:
@@ -327,9 +327,9 @@ class ForFamilies(Written):
         function.__name__ = f"{role}_of_families"
         super().__init__(function, FORMS[None], given, self._calls)
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
+    def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Signature with the argument types of the call."""
-        return signature(types.none, *given)
+        return signature(types.none, *arguments)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         for kernel in self._called:

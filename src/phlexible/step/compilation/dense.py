@@ -3,7 +3,7 @@ rows."""
 
 from typing import Any
 
-from phlexible.step.compilation.compiled import compiled, compiled_apart
+from phlexible.step.compilation.compiled import compiled, compiled_without_overlap
 from phlexible.step.compilation.notation import (
     Choice,
     Choices,
@@ -35,7 +35,7 @@ def rows_times(sign: float) -> Any:
     LLVM knows the sign, 1 or -1, so that no product contains it.
     """
 
-    @compiled_apart
+    @compiled_without_overlap
     def add(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
         r = 0
         while r + 3 < rows:
@@ -68,7 +68,7 @@ def rows_times(sign: float) -> Any:
 add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 
 
-@compiled_apart
+@compiled_without_overlap
 def subtract_from_four(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
@@ -237,7 +237,7 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
         subtract_columns(a + begin, stride, end - begin, b + begin, b, begin)
 
 
-@compiled_apart
+@compiled_without_overlap
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
     """Compute y -= a x for a block of at most four columns, whose rows are ``stride`` apart."""
     if columns == PANEL:
@@ -257,7 +257,7 @@ def scale(x: Reals, count: int, factor: float) -> None:
         x[i] *= factor
 
 
-@compiled_apart
+@compiled_without_overlap
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
     """Compute c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
     if columns == 1 and stride == 1:
@@ -275,7 +275,7 @@ def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c:
         i += 1
 
 
-@compiled_apart
+@compiled_without_overlap
 def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: int) -> None:
     """Compute c += a for (rows, columns) blocks whose rows begin ``step`` and ``stride`` apart."""
     for i in range(rows):
@@ -284,7 +284,7 @@ def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: in
             target[j] += source[j]
 
 
-@compiled_apart
+@compiled_without_overlap
 def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
     """Compute y -= a x for a (rows, columns) block and vectors."""
     i = 0
@@ -306,7 +306,7 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
         i += 1
 
 
-@compiled_apart
+@compiled_without_overlap
 def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
     """Compute y = a x for a (rows, columns) block of few rows."""
     if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
@@ -321,7 +321,7 @@ def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
         y[i] = product(a + i * columns, x, columns)
 
 
-@compiled_apart
+@compiled_without_overlap
 def product(x: Reals, y: Reals, count: int) -> float:
     """Return the scalar product of two arrays of ``count`` numbers."""
     total, i = 0.0, 0
@@ -339,7 +339,7 @@ def product(x: Reals, y: Reals, count: int) -> float:
     return total
 
 
-@compiled_apart
+@compiled_without_overlap
 def copy(source: Reals, target: Reals, count: int) -> None:
     """Copy ``count`` numbers from source to target."""
     for i in range(count):
@@ -353,7 +353,7 @@ def fill(target: Reals, count: int, value: float) -> None:
         target[i] = value
 
 
-@compiled_apart
+@compiled_without_overlap
 def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
     """Add a multiple of a source to a target of ``count`` numbers."""
     for i in range(count):
@@ -371,10 +371,10 @@ SIX = 6
 def inversion_of(n: int) -> Any:
     """Return a function that inverts a block of n rows, ``stride`` apart, in place; False where it is singular."""
 
-    @compiled_apart
-    def subtract(x: float, top: Reals, own: Reals) -> None:
+    @compiled_without_overlap
+    def subtract(x: float, top: Reals, row: Reals) -> None:
         for j in range(n):
-            own[j] -= x * top[j]
+            row[j] -= x * top[j]
 
     @compiled
     def invert(a: Reals, stride: int, pivots: Choices) -> Truth:

@@ -72,10 +72,10 @@ def lanes_of_processor() -> int:
     return 4 if features.get("avx2") else 2
 
 
-def numbers_of(given: Sequence[Any]) -> NumberKind:
+def numbers_of(arguments: Sequence[Any]) -> NumberKind:
     """Common kind of numbers of values of these types: at most one kind other than ``ONE``, or its secants."""
     found = ONE
-    for each in given:
+    for each in arguments:
         kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
         if found == ONE or isinstance(kind, Secant):
             found = kind
@@ -84,27 +84,27 @@ def numbers_of(given: Sequence[Any]) -> NumberKind:
 
 @lower_cast(types.Float, NumberType)
 @lower_cast(types.Integer, NumberType)
-def _number_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, context.cast(builder, value, given, types.float64))
+def _number_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
+    return wanted.numbers.constant(builder, context.cast(builder, value, kind, types.float64))
 
 
 @lower_cast(NumberType, NumberType)
-def _number_without_change(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+def _number_without_change(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
     return wanted.numbers.constant(builder, value)
 
 
 @lower_cast(types.Boolean, TruthType)
-def _truth_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+def _truth_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
     return wanted.numbers.constant(builder, value)
 
 
 @lower_cast(types.Integer, ChoiceType)
-def _choice_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return wanted.numbers.constant(builder, context.cast(builder, value, given, types.intp))
+def _choice_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
+    return wanted.numbers.constant(builder, context.cast(builder, value, kind, types.intp))
 
 
 @lower_cast(ChoiceType, NumberType)
-def _number_of_choice(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+def _number_of_choice(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
     return builder.sitofp(value, wanted.numbers.register(REAL))
 
 
@@ -137,11 +137,11 @@ WHOLE = LaneForm(types.intp, NumberType, NUMBER.taken, is_discrete=True)
 CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discrete=True)
 
 
-def are(forms: Sequence[LaneForm], given: Sequence[Any]) -> bool:
+def are(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
     """Whether values have these forms, or convert to them; a truth is no number, a matrix no vector."""
-    return len(forms) == len(given) and all(
+    return len(forms) == len(arguments) and all(
         isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
-        for form, each in zip(forms, given, strict=True)
+        for form, each in zip(forms, arguments, strict=True)
     )
 
 

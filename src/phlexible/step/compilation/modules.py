@@ -156,7 +156,7 @@ def _python_function(context: Any, library: Any, name: str, made: Any, arguments
     for k, argument in enumerate(arguments):
         given = builder.load(builder.gep(entry.args[1], [_LONG(k)]))
         if isinstance(argument.type, types.Array):
-            check = partial(refuse_unless, text=f"argument {k + 1} of {name} must be {_words(argument)}")
+            check = partial(refuse_unless, text=f"argument {k + 1} of {name} must be {_description(argument)}")
             values.append(_array(context, builder, python, given, argument, check))
             continue
         is_real = argument.type == types.float64
@@ -204,23 +204,23 @@ class _Python:
         return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
 
 
-def _array(context: Any, builder: Any, python: _Python, given: Any, argument: _Argument, check: Any) -> Any:
+def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
     """Read a NumPy array as an array of Numba without a reference count: the caller keeps it alive."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
 
-    check(builder.icmp_unsigned("==", field(given, TYPE, _POINTER), python.place(ARRAY_TYPE)))
+    check(builder.icmp_unsigned("==", field(passed, TYPE, _POINTER), python.place(ARRAY_TYPE)))
     kind, dtype = argument.type, as_dtype(argument.type.dtype)
-    axes, flags = field(given, DIMENSIONS, _INT), field(given, FLAGS, _INT)
-    description = field(given, KIND, _POINTER)
+    axes, flags = field(passed, DIMENSIONS, _INT), field(passed, FLAGS, _INT)
+    description = field(passed, KIND, _POINTER)
     number, needed = field(description, KIND_NUMBER, _INT), _INT(CONTIGUOUS)
     fits = builder.icmp_signed("==", builder.and_(flags, needed), needed)
     fits = builder.and_(fits, builder.icmp_signed("==", number, _kind_number(builder.module.triple, dtype)))
     if not argument.any_shape:
         fits = builder.and_(fits, builder.icmp_signed("==", axes, _INT(kind.ndim)))
     check(fits)
-    lengths = field(given, LENGTHS, _LONG.as_pointer())
+    lengths = field(passed, LENGTHS, _LONG.as_pointer())
     if argument.any_shape:
         total = cgutils.alloca_once_value(builder, _LONG(1))
         with cgutils.for_range(builder, builder.sext(axes, _LONG)) as loop:
@@ -233,7 +233,7 @@ def _array(context: Any, builder: Any, python: _Python, given: Any, argument: _A
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
     array = make_array(kind)(context, builder)
-    data = builder.bitcast(field(given, DATA, _POINTER), array.data.type)
+    data = builder.bitcast(field(passed, DATA, _POINTER), array.data.type)
     populate_array(array, data, shape, strides, _LONG(dtype.itemsize), None)
     return array._getvalue()
 
@@ -245,20 +245,20 @@ def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
     return _INT(dtype.num)
 
 
-def _words(argument: _Argument) -> str:
+def _description(argument: _Argument) -> str:
     """Description of an array argument for messages."""
     dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
     return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
 
 
-def _built(builder: Any, python: _Python, result: Any, found: Any) -> Any:
+def _built(builder: Any, python: _Python, result: Any, value: Any) -> Any:
     """Write code that returns a result as a Python object."""
-    numbers = cgutils.unpack_tuple(builder, found) if isinstance(result, types.BaseTuple) else [found]
+    numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:
         format_ = f"({format_})"
     if result == types.boolean:
-        numbers = [python.call("PyBool_FromLong", _POINTER, builder.zext(found, _LONG))]
+        numbers = [python.call("PyBool_FromLong", _POINTER, builder.zext(value, _LONG))]
         format_ = "N"
     values = numbers if format_ else []
     return python.call("Py_BuildValue", _POINTER, python.text(format_), *values, variable=True)

@@ -279,8 +279,8 @@ class _TupleModel(models.StructModel):
 
 @lower_cast(VectorType, VectorType)
 @lower_cast(MatrixType, MatrixType)
-def _vector_in_lanes(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
-    return made(builder, [wanted.numbers.constant(builder, x) for x in parts(builder, value, given.size)])
+def _vector_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
+    return made(builder, [wanted.numbers.constant(builder, x) for x in parts(builder, value, kind.size)])
 
 
 @register_model(RowsType)
@@ -308,7 +308,7 @@ _operation = partial(in_lanes, has_one=True)
 for _form in (VECTOR, MATRIX):
     _n = _form.alone.size
 
-    def _each(name: str, n: int = _n) -> Callable[..., Any]:
+    def _by_component(name: str, n: int = _n) -> Callable[..., Any]:
         def rule(context: Any, builder: Any, a: Any, b: Any) -> Any:
             x, y = parts(builder, a, n), parts(builder, b, n)
             if n == 9 and in_one_register(x[0]):
@@ -326,7 +326,7 @@ for _form in (VECTOR, MATRIX):
 
     for _name, _both in (("fadd", (operator.add, operator.iadd)), ("fsub", (operator.sub, operator.isub))):
         for _operator in _both:
-            _operation(_operator, _form, (_form, _form), _each(_name))
+            _operation(_operator, _form, (_form, _form), _by_component(_name))
     _operation(operator.mul, _form, (NUMBER, _form), _scaled)
 
 
@@ -405,9 +405,9 @@ class Written:
         infer_global(self, types.Function(_Typing))
         lower_builtin(self, types.VarArg(types.Any))(lower)
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
+    def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Signature for arguments of these types, in the lanes of the widest."""
-        numbers = numbers_of(given)
+        numbers = numbers_of(arguments)
         return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
 
     def __call__(self, *arguments: Any) -> Any:
@@ -429,12 +429,12 @@ class Chosen(Written):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
 
-    def signature_of(self, given: Sequence[Any]) -> Any:
+    def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Signature for values a and b of any one form, or None."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
-            if are((TRUTH, form, form), given):
-                kind = form.at(numbers_of(given))
-                return signature(kind, TRUTH.at(numbers_of(given[:1])), kind, kind)
+            if are((TRUTH, form, form), arguments):
+                kind = form.at(numbers_of(arguments))
+                return signature(kind, TRUTH.at(numbers_of(arguments[:1])), kind, kind)
         return None
 
     @staticmethod
@@ -487,8 +487,8 @@ def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneF
     """
 
     class _Converted(Written):
-        def signature_of(self, given: Sequence[Any]) -> Any:
-            numbers = numbers_of(given)
+        def signature_of(self, arguments: Sequence[Any]) -> Any:
+            numbers = numbers_of(arguments)
             return signature(result.at(kind(numbers)), *(form.at(numbers) for form in forms))
 
     return lambda rule: _Converted(

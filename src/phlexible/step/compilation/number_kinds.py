@@ -198,7 +198,7 @@ class Dual(NumberKind):
         elif name == "fdiv":
             derivative = self._sum(builder, dx, self._negative(builder, self._scaled(builder, dy, value)))
             if derivative is not None:
-                derivative = builder.fdiv(derivative, self._in_each(builder, y), flags=FLAGS)
+                derivative = builder.fdiv(derivative, self._spread(builder, y), flags=FLAGS)
         else:
             derivative = self._sum(builder, dx, self._negative(builder, dy) if name == "fsub" else dy)
         return self.pair(builder, value, derivative)
@@ -236,10 +236,10 @@ class Dual(NumberKind):
         """Write a function of the values, with its derivatives by the chain rule."""
         given = [self.parts(builder, each) for each in values]
 
-        def of(own: Any, *numbers: Any) -> Any:
-            if own in OF_PROCESSOR:
-                return of_processor(builder, own, numbers[0], "f64")
-            return ONE.function(context, builder, own, *numbers)
+        def of(name: Any, *numbers: Any) -> Any:
+            if name in OF_PROCESSOR:
+                return of_processor(builder, name, numbers[0], "f64")
+            return ONE.function(context, builder, name, *numbers)
 
         numbers = [value for value, _ in given]
         value, terms = of(function, *numbers), []
@@ -266,11 +266,11 @@ class Dual(NumberKind):
     def _filled(self, derivative: Any) -> Any:
         return ir.Constant(self._derivatives, None) if derivative is None else derivative
 
-    def _in_each(self, builder: Any, factor: Any) -> Any:
+    def _spread(self, builder: Any, factor: Any) -> Any:
         return Lanes(self.directions).constant(builder, factor)
 
     def _scaled(self, builder: Any, derivative: Any, factor: Any) -> Any:
-        return None if derivative is None else builder.fmul(derivative, self._in_each(builder, factor), flags=FLAGS)
+        return None if derivative is None else builder.fmul(derivative, self._spread(builder, factor), flags=FLAGS)
 
     def _negative(self, builder: Any, derivative: Any) -> Any:
         return None if derivative is None else builder.fneg(derivative)

@@ -20,14 +20,14 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 
 @contextmanager
-def settings(own: Mapping[str, str]) -> Iterator[None]:
+def settings(values: Mapping[str, str]) -> Iterator[None]:
     """Context in which some settings of LLVM differ from ``USUAL``: ``WRITTEN_OUT`` or ``TURN_BY_TURN``."""
     with _one_at_a_time:
         try:
-            _set(own)
+            _set(values)
             yield
         finally:
-            _set({name: USUAL[name] for name in own})
+            _set({name: USUAL[name] for name in values})
 
 
 def _set(values: Mapping[str, str]) -> None:
@@ -64,10 +64,10 @@ def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
     full.getModulePassManager().run(module, full)
 
 
-def hide(module: Any, kept: set[str]) -> None:
-    """Make all functions and variables private to the module except those in ``kept``."""
+def hide(module: Any, visible: set[str]) -> None:
+    """Make all functions and variables private to the module except those in ``visible``."""
     for each in [*module.functions, *module.global_variables]:
-        if not each.is_declaration and each.name not in kept:
+        if not each.is_declaration and each.name not in visible:
             each.linkage = "internal"
 
 

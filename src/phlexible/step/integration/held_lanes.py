@@ -67,7 +67,7 @@ class HeldLanes:
             rest = np.flatnonzero(~which)
             resting = self.state[:, rest], self.row[:, rest]
         given[:] = self.loads
-        lanes.put_tables(self._memories)
+        lanes.set_tables(self._memories)
         lanes.state[:] = self.state
         arguments = lanes.header, self._sizes, self._requests, self._moving, given, self._reactions, self._rows
         if self._announces:
@@ -91,7 +91,7 @@ class HeldLanes:
         """Velocities that satisfy the joints, shape (velocities, width); None if joints depend on each other."""
         self._needs_velocities = True
         if self._velocities is None:
-            self._lanes.put_tables(self._memories)
+            self._lanes.set_tables(self._memories)
             self._lanes.state[:] = self.state
             self._velocities = self._projected()
         return self._velocities

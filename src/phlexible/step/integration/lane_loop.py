@@ -108,7 +108,7 @@ class LaneLoop:
         for call in calls:
             if not call.request[0]["continues"]:
                 call.memory["known_velocities"][0] = 0.0
-        lanes.put([call.memory for call in calls])
+        lanes.set_memories([call.memory for call in calls])
         moving = np.stack([call.moving[: steps * substeps + 1] for call in spread], -1)
         loads = np.stack([call.loads[: steps * substeps] for call in spread], -1)
         reactions = np.zeros((len(first.reactions), width))

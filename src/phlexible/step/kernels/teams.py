@@ -6,7 +6,7 @@ numbers in ``t``. So kernels of bodies are those of a mechanism in lanes, called
 bodies reads and writes ``t``. Bodies of teams are eliminated before all that they are coupled to.
 """
 
-from phlexible.step.compilation.compiled import compiled, compiled_apart, exported
+from phlexible.step.compilation.compiled import compiled, compiled_without_overlap, exported
 from phlexible.step.compilation.dense import fill, subtract_product
 from phlexible.step.compilation.notation import Reals, Tables, Truth, any_of, single_numbers, tables_of_teams
 from phlexible.step.kernels.floating_bodies import (
@@ -53,21 +53,21 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
     return t.visit_node[visit_of(t, g, lane)]
 
 
-@compiled_apart
+@compiled_without_overlap
 def write_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Copy numbers into a lane."""
     for k in range(count):
         target[TEAM_LANES * k + lane] = source[k]
 
 
-@compiled_apart
+@compiled_without_overlap
 def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Copy numbers of a lane."""
     for k in range(count):
         target[k] = source[TEAM_LANES * k + lane]
 
 
-@compiled_apart
+@compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Add numbers of a lane."""
     for k in range(count):

@@ -406,14 +406,14 @@ class LaneMemory:
         for program in programs:
             program(self.header)
 
-    def put(self, memories: Sequence[Memory]) -> None:
+    def set_memories(self, memories: Sequence[Memory]) -> None:
         """Copy tables and states of mechanisms into the lanes; lanes that are left over copy the first."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
-        self.put_tables(spread)
+        self.set_tables(spread)
         for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
 
-    def put_tables(self, memories: Sequence[Memory]) -> None:
+    def set_tables(self, memories: Sequence[Memory]) -> None:
         """Copy the tables of the system into the lanes, one for each of these mechanisms, where they have
         changed."""
         for lane, memory in enumerate(memories):
