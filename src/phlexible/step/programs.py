@@ -1,7 +1,6 @@
-"""Entry points of the compiled step, and its programs: each is loaded, or compiled, when a model first needs it.
+"""Entry points of the compiled step, and its programs, which are loaded or compiled when a model first needs them.
 
-Of a program Python calls nothing but what writes the addresses of its functions into the tables
-(``step/kernels/programs.py``).
+Python calls a program only to write the addresses of its functions into the tables (``step/kernels/programs.py``).
 """
 
 import signal
@@ -61,7 +60,7 @@ _LOOPS = (
 
 
 def _has_contacts(memory: Memory) -> bool:
-    """Whether anything can touch, roll or slide."""
+    """Whether any parts can touch, roll or slide along a surface."""
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
@@ -84,7 +83,7 @@ _NEEDED: Mapping[str, Callable[[Memory], bool]] = {
 
 @dataclass(frozen=True)
 class Program:
-    """A program of a family.
+    """Program of a family of forces, with its entry points.
 
     Attributes:
         family: as it is declared.
@@ -98,11 +97,11 @@ class Program:
 
     @property
     def name(self) -> str:
-        """What it is for."""
+        """Title of the family of forces, for messages."""
         return self.family.title
 
     def is_needed(self, memory: Memory) -> bool:
-        """Whether the model of these tables needs it."""
+        """Whether the model of these tables needs the program."""
         count = self.family.count
         return memory.counts[count] > 0 if count else _NEEDED[self.family.name](memory)
 
@@ -121,7 +120,8 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ i
 
 
 def connect(memory: Memory) -> None:
-    """Put the addresses of all functions that a model needs into its tables; compile what no model had before."""
+    """Write the addresses of all functions that a model needs into its tables; compile programs that are
+    missing."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
         advance.made()  # what is told is done: the next model says nothing
@@ -129,19 +129,23 @@ def connect(memory: Memory) -> None:
 
 
 def connect_duals(duals: DualMemory, memory: Memory) -> None:
-    """The same as ``connect`` for dual numbers; ``memory`` is that of the mechanism."""
+    """Write the addresses of a model's functions of dual numbers into its dual tables, compiling what is
+    missing."""
     needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
     announce(step_derivatives, *needed)
     duals.connect(needed)
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
-    """What of a model keeps it from being stepped in lanes with others; empty: nothing."""
+    """Titles of the families because of which a model cannot be stepped in lanes with others; empty: it can."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """The same as ``connect`` for several mechanisms at once, which Numba compiles; ``memory`` is that of one."""
+    """Write the addresses of functions in lanes into the tables of several mechanisms, compiled by Numba.
+
+    ``memory`` is that of one of the mechanisms.
+    """
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
     needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused"]
@@ -151,7 +155,7 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
 
 
 def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
-    """Say so where an entry point has to be compiled for the structure that the header of these arguments has."""
+    """Print a message if an entry point must be compiled for the structure in the header of these arguments."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
     if not has_signature(entry.source, *arguments):
@@ -159,7 +163,7 @@ def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
 
 
 def announce(*entries: EntryPoint) -> bool:
-    """Say so where entry points have to be compiled; whether any has."""
+    """Print a message if any entry point must be compiled, and return whether one must."""
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT
@@ -169,10 +173,10 @@ def announce(*entries: EntryPoint) -> bool:
 
 
 def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
-    """Load or compile all programs and loops over steps: what each is for, and the time that it took [s].
+    """Load or compile all programs and loops over steps, and yield the title of each and the time that it took [s].
 
     Args:
-        processes: that compile, if more than one is missing and what they make is kept.
+        processes: number that compile at the same time, if several programs are missing and results can be stored.
     """
     missing, done = sum(not entry.is_ready for entry in ENTRY_POINTS), 0
     if min(missing, processes) < 2 or CHECKED or kept_folder() is None:
@@ -197,7 +201,7 @@ def _made(place: int) -> tuple[str, float]:
 
 
 def where_code_is() -> str:
-    """Where compiled code came from, or goes to."""
+    """Describe where compiled code was loaded from, or will be stored, for messages."""
     if advance.is_shipped:
         return "in the package as it came"
     folder = None if CHECKED else kept_folder()

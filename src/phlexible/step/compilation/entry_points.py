@@ -1,7 +1,7 @@
-"""Entry points of compiled code: what Python calls, loaded where machine code fits, else compiled and kept.
+"""Entry points of compiled code, called by Python: loaded if machine code fits, otherwise compiled and stored.
 
-Looked for in this order: code of a release (``SHIPPED_FOLDER``), code that an earlier run kept on this machine, and
-if there is none Numba makes it. Only then are Numba and the kernels imported.
+They are searched in this order: code of a release (``SHIPPED_FOLDER``), code that an earlier run stored on this
+machine; otherwise Numba compiles them. Only then are Numba and the kernels imported.
 """
 
 import hashlib
@@ -38,9 +38,10 @@ Kept = TypeVar("Kept", ObjectFile, ModuleFile)
 
 
 class EntryPoint:
-    """A function of the kernels that Python calls.
+    """A function of the kernels that Python calls, loaded or compiled at its first call.
 
-    Other threads of Python go on while it runs. What it writes is the caller's: two runs have two memories.
+    Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two
+    memories.
 
     Args:
         module: of the kernels.
@@ -54,7 +55,7 @@ class EntryPoint:
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        """What it returns.
+        """Call the function, loading or compiling it if needed, and return its result.
 
         Raises:
             TypeError: an array has other entries or axes than the function takes, or is not contiguous.
@@ -62,7 +63,7 @@ class EntryPoint:
         return (self._function or self.made())(*arguments)
 
     def made(self) -> Callable[..., Any]:
-        """The function, after it has been loaded or compiled."""
+        """Return the function, which is loaded or compiled if needed."""
         with self._lock:
             if self._function is None:
                 if CHECKED or not can_be_called():
@@ -74,7 +75,7 @@ class EntryPoint:
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing has to be compiled; what is found is loaded."""
+        """Whether nothing has to be compiled; code that exists is loaded."""
         with self._lock:
             if self._function is None and not CHECKED and can_be_called():
                 found = self._on_disk()
@@ -84,12 +85,12 @@ class EntryPoint:
 
     @property
     def source(self) -> Any:
-        """The function as ``entry_point`` made it, which Numba compiles by itself when it is called."""
+        """The function as ``entry_point`` made it, which Numba compiles when it is called."""
         return getattr(import_module(self.module), self.name)
 
     @property
     def is_shipped(self) -> bool:
-        """Whether a release has brought code that fits."""
+        """Whether a release contains machine code that fits."""
         return any(found.fits() for found in self._read(ObjectFile, self._shipped()))
 
     def _load(self, found: ObjectFile) -> None:
@@ -97,7 +98,7 @@ class EntryPoint:
         self._function = self._keeps.function
 
     def made_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
-        """Its machine code for a processor and the module that it is of, made now."""
+        """Compile the function for a processor, and return its machine code and its module."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
         text = module_text(self.source.py_func, target.triple)
@@ -105,7 +106,7 @@ class EntryPoint:
         return ObjectFile(sources_digest(), target.needs, tuple(calls), code), self._module(text)
 
     def module_file(self) -> ModuleFile:
-        """Its module for this system: loaded where one fits, else written by Numba and kept."""
+        """Return its module for this system, loaded if one fits, else written by Numba and stored."""
         found = None if CHECKED else next((each for each in self._modules() if each.fits()), None)
         if found is None:
             from phlexible.step.compilation.modules import module_text
@@ -156,20 +157,20 @@ class EntryPoint:
                 found.write(folder / self._kept_name(ending))
 
     def _shipped(self) -> list[Path]:
-        """Code of the release, where the environment asks for no other."""
+        """Files of the release, or none if the environment requests other code."""
         return [] if settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
     def _kept_name(self, ending: str = ENDING) -> str:
-        """Of the file for this machine: two machines that share a folder have two files."""
+        """Name of the file for this machine, since machines may share a folder."""
         target = this_target()
         key = f"{target} {settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"
 
 
 def kept_folder() -> Path | None:
-    """Where compiled code is kept for other processes; None: nowhere.
+    """Folder in which compiled code is stored for other processes, or None.
 
-    What NUMBA_CACHE_DIR says, else beside the kernels, else in the folder of the user for such files.
+    It is that of NUMBA_CACHE_DIR, else beside the kernels, else the user's cache folder.
     """
     given = os.environ.get("NUMBA_CACHE_DIR")
     own = f"phlexible_{hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:12]}"

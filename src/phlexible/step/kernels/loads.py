@@ -2,7 +2,7 @@
 
 A moment m on the triad d_i of an attachment applies t x mean(d_i) to each, where t solves (4.16)::
 
-sum_i (|m_i|^2 I - m_i m_i^T) t = m, m_i = mean(d_i)
+    sum_i (|m_i|^2 I - m_i m_i^T) t = m,   m_i = mean(d_i)
 
 Follower loads have components in the mean triad.
 """

@@ -1,9 +1,9 @@
 """Equal floating bodies of one mechanism in lanes: motion, matrices, elimination, energies (docs/theory.md, 4).
 
 A team is up to ``TEAM_LANES`` bodies. The tables of teams, ``own``, are those of the mechanism, ``t``, with a lane
-for each body: what the system writes is shared, and numbers of all bodies of a team are where the first one has its
-numbers in ``t``. So kernels of bodies are those of a mechanism in lanes, called for the first bodies; what couples
-bodies reads and writes ``t``. Bodies of teams are eliminated before all that they are coupled to.
+for each body: what the system writes is shared, and numbers of all bodies of a team are stored where the first one
+has its numbers in ``t``. So kernels of bodies are those of a mechanism in lanes, called for the first bodies;
+couplings of bodies read and write ``t``. Bodies of teams are eliminated before all that they are coupled to.
 """
 
 from phlexible.step.compilation.compiled import compiled, compiled_without_overlap, exported
@@ -31,7 +31,7 @@ def is_alone(t: Tables, node: int) -> bool:
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
-    """Step bodies in their teams from now on, or each alone."""
+    """Set whether bodies step in their teams from now on, or separately."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 
@@ -55,28 +55,28 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
 
 @compiled_without_overlap
 def write_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy numbers into a lane."""
+    """Copy ``count`` numbers into a lane."""
     for k in range(count):
         target[TEAM_LANES * k + lane] = source[k]
 
 
 @compiled_without_overlap
 def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy numbers of a lane."""
+    """Copy ``count`` numbers out of a lane."""
     for k in range(count):
         target[k] = source[TEAM_LANES * k + lane]
 
 
 @compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Add numbers of a lane."""
+    """Add ``count`` numbers of a lane to others."""
     for k in range(count):
         target[k] += source[TEAM_LANES * k + lane]
 
 
 @exported
 def start_teams(t: Tables) -> None:
-    """Velocities, coordinates, moments and strains of all teams at t_n, from the state."""
+    """Compute velocities, coordinates, moments and strains of all teams at t_n, from the state."""
     for g in range(formed_teams(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -92,7 +92,7 @@ def start_teams(t: Tables) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Where the bodies of all teams are at velocity1, and their balances without what acts from outside."""
+    """Compute the motion of all teams at velocity1, and their balances without external forces."""
     for g in range(formed_teams(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -114,7 +114,7 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
-    """Blocks of the bodies of all teams in Newton's matrix: what others put there, inertia and elasticity."""
+    """Compute the blocks of all teams in Newton's matrix: contributions of others, inertia and elasticity."""
     for g in range(formed_teams(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         block = single_numbers(own.blocks + t.node_diagonal[b])
@@ -126,13 +126,13 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Neighbour i, of those that are eliminated later, of the body in a lane of team g."""
+    """Index of neighbour i, of those that are eliminated later, of the body in a lane of team g."""
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the blocks of all teams, and add what follows to later blocks; True where a body is singular."""
+    """Factor the blocks of all teams and update later blocks; True where a body is singular."""
     for g in range(formed_teams(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
@@ -152,7 +152,10 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 
 @compiled
 def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, measures: bool) -> None:
-    """Add what the bodies of team g change in the blocks (neighbour i, neighbour j), measured or not."""
+    """Subtract the products of the bodies of team g from the blocks (neighbour i, neighbour j).
+
+    ``measures``: the scale of constraint rows is updated as well.
+    """
     product, n = own.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
     lower, upper = own.blocks + t.lower[later(t, g, 0, i)], own.blocks + t.upper[later(t, g, 0, j)]
@@ -172,7 +175,8 @@ def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, measures: bool)
 
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
-    """Solve for the rows of the teams in b and subtract what they change; as it ``returns``, find these rows."""
+    """Solve for the rows of the teams in b and update later rows; if it ``returns``, complete the rows of the
+    teams."""
     for g in range(formed_teams(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_numbers(own.scratch)

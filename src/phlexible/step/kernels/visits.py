@@ -1,4 +1,4 @@
-"""Visits of the block LU of Newton's matrix, each of a node, or of constraints together (docs/theory.md, 4)."""
+"""Visits of the block LU of Newton's matrix, each of a node or of a group of constraints (docs/theory.md, 4)."""
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.dense import (
@@ -20,7 +20,10 @@ from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
 
 @compiled
 def is_inverted(t: Tables, node: int, n: int) -> bool:
-    """Whether n rows of a node are inverted, not factored: sections, rigid bodies. Those of joints may depend."""
+    """Whether n rows of a node are inverted, not factored: those of sections and rigid bodies.
+
+    Rows of joints are factored since they may be dependent.
+    """
     return node < t.frames and (n == 3 or n == SIX)
 
 
@@ -65,7 +68,7 @@ def solve_own(t: Tables, index: int, x: Reals, columns: int) -> None:
 
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
-    """Subtract what a visit changes in later blocks; ``relaxation``: as of ``eliminate``."""
+    """Subtract the products of a visit from later blocks; ``relaxation`` is that of ``eliminate``."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
     width = later_rows(t, begin, end) if is_together else 0
@@ -91,7 +94,7 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
 
 @compiled
 def later_rows(t: Tables, begin: int, end: int) -> int:
-    """Rows of so many later nodes."""
+    """Total number of rows of the later nodes ``begin`` .. ``end`` - 1."""
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]
@@ -111,7 +114,7 @@ def measure(t: Tables, index: int, i: int, sign: float) -> None:
 
 @compiled
 def solve_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Solve with the factors of a visit for its rows of b, (unknowns, columns), and subtract what these change."""
+    """Solve with the factors of a visit for its rows of b, (unknowns, columns), and update later rows."""
     own = b + t.visit_row[index] * columns
     solve_own(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
@@ -121,7 +124,7 @@ def solve_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
 
 @compiled
 def return_to_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Find the rows of a visit in the (unknowns, columns) block b, once all later rows are known."""
+    """Complete the rows of a visit in the (unknowns, columns) block b, once all later rows are solved."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] == TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

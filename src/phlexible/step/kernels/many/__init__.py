@@ -1,1 +1,1 @@
-"""Contacts among many: who is near, how they push, how they rub. Many equal bodies: in lanes."""
+"""Contact groups: candidate pairs, contact forces and friction, and their part in Newton's matrix."""

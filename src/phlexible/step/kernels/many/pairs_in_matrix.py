@@ -1,9 +1,9 @@
-"""Pairs among many in Newton's matrix: blocks of bodies are eliminated, what couples them is iterated.
+"""Pairs of contact groups in Newton's matrix: blocks of bodies are eliminated, couplings of bodies are iterated.
 
-A pair is a 3 x 3 matrix between the two places that touch (docs/theory.md, 8). What it puts on the blocks that the
-elimination has, of one carrier each, is added there; the rest E is found with the factors P of these,
-x = P^-1 b - P^-1 E x, by generalized minimal residuals (GMRES). So no block fills, nothing is ordered anew where
-other pairs touch, and a pile costs what its pairs cost.
+A pair is a 3 x 3 matrix between its two contact points (docs/theory.md, 8). Its part in the blocks that the
+elimination has, of one carrier each, is added there; the rest E is solved for with the factors P of these, x = P^-1
+b - P^-1 E x, by generalized minimal residuals (GMRES). So there is no fill-in and no new ordering where other pairs
+touch, and the cost of a pile is proportional to its pairs.
 """
 
 from math import sqrt
@@ -29,7 +29,7 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 
 @exported
 def forget_held_pairs(t: Tables) -> None:
-    """No pair has a place in Newton's matrix."""
+    """Remove all pairs from Newton's matrix."""
     for n in range(t.held_ends[0]):
         t.end_is_held[t.held_end[n]] = 0
     t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
@@ -39,10 +39,10 @@ def forget_held_pairs(t: Tables) -> None:
 def hold(
     t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
 ) -> int:
-    """Give two members, whose ends are known, a place, if there is room; which one.
+    """Add a pair, whose end frames are cached, to Newton's matrix if there is room, and return its index or -1.
 
-    The normal force acts at the centre of what is round: of directions that a deformed body stretches, an arm along
-    the normal would change its length.
+    The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
+    along the normal would change its length.
     """
     n = t.held_count[0]
     if n == t.touching_pairs:
@@ -67,7 +67,8 @@ def hold(
 
 @compiled
 def _hold_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
-    """Of one member: how many of its ends move, and whether blocks of the elimination have all of these."""
+    """Store the ends of one member of a pair; return how many of them move, and whether the elimination has all of
+    them."""
     p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
     t.held_arm[side], t.held_normal[side] = arm, normal
     if t.member_kind[m] > INSET or is_edge(t, m):
@@ -95,7 +96,7 @@ def _hold_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vect
 
 @compiled
 def _hold_end(t: Tables, e: int) -> None:
-    """Keep the dual vectors of its directions, which later evaluations of the forces change."""
+    """Store the dual vectors of an end's directions, which later evaluations of the forces change."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -105,7 +106,8 @@ def _hold_end(t: Tables, e: int) -> None:
 
 @exported
 def pair_tangent(t: Tables, h: float) -> None:
-    """All pairs that push in the last evaluation get places; blocks of one carrier are added to its own."""
+    """Add all pairs that push in the last evaluation to Newton's matrix, with their parts in blocks of one
+    carrier."""
     forget_held_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -128,7 +130,8 @@ def pair_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def _slope(t: Tables, n: int) -> Matrix:
-    """Force on the first member, against its way from the second: N' n n^T + a (I - n n^T) - b e e^T - ..."""
+    """Return minus the derivative of the force on the first member to its slip: N' n n^T + a (I - n n^T) - b e e^T
+    - ..."""
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
@@ -138,7 +141,7 @@ def _slope(t: Tables, n: int) -> Matrix:
 
 @compiled
 def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add a share of a vector, but for what is along the normal, to ``pair_lever`` and ``pair_motion``."""
+    """Add a share of vector k, without its component along the normal, to ``pair_lever`` and ``pair_motion``."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(moved_by(t, k)):
         v = velocity_of(t, k, i)
@@ -148,7 +151,7 @@ def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
 
 @compiled
 def _add_own(t: Tables, e: int, slope: Matrix) -> None:
-    """lever . slope motion of one end of a pair into the block of its carrier."""
+    """Add lever . slope motion of one end of a pair to the block of its carrier."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
@@ -165,7 +168,7 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """``pair_lever`` . slope ``pair_motion`` into the block of carrier b."""
+    """Add ``pair_lever`` . slope ``pair_motion`` to the block of carrier b."""
     width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
@@ -189,7 +192,7 @@ def _add_products(t: Tables, b: int, slope: Matrix) -> None:
 
 @compiled
 def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
-    """The same of how an end turns, and of couples."""
+    """Add the product of couples and rotations of one end to the block of its carrier."""
     end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
     for i in range(t.velocities_count[b]):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
@@ -206,7 +209,7 @@ def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
 
 @compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
-    """The same of a rigid body, of a length that LLVM knows."""
+    """Add the products of ``_add_products`` for a rigid body, with a length of six that LLVM knows."""
     for i in range(SIX):
         q = t.pair_lever[i] @ slope
         for l in range(SIX):
@@ -218,7 +221,7 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 @compiled
 def _moved(t: Tables, e: int) -> Vector:
-    """How an end moves, by ``left`` of its vectors."""
+    """Return the displacement of an end of a pair, from ``left`` of its vectors."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
         turned = t.held_turn[end] @ t.held_arm[e // 2]
@@ -228,7 +231,7 @@ def _moved(t: Tables, e: int) -> Vector:
 
 @compiled
 def _push_end(t: Tables, e: int, f: Vector) -> None:
-    """A force on an end, into ``right`` of its vector and what waits for its directions."""
+    """Add a force on an end to ``right`` of its vector and to the moment of its directions."""
     own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
     t.right[t.held_point[e]] += own
     if end >= 0:
@@ -237,7 +240,7 @@ def _push_end(t: Tables, e: int, f: Vector) -> None:
 
 @compiled
 def _twist(t: Tables, n: int, is_whole: bool) -> None:
-    """Couples of a pair on the starts of both members by how these turn."""
+    """Add the couples of a pair on the starts of both members, from their rotations."""
     first, second = ENDS * n, ENDS * n + 2
     psi, other = _psi(t, first), _psi(t, second)
     whole = t.held_twist[n] @ (psi - other)
@@ -251,7 +254,7 @@ def _twist(t: Tables, n: int, is_whole: bool) -> None:
 
 @compiled
 def _psi(t: Tables, e: int) -> Vector:
-    """How an end turns: half of sum g x delta(d)."""
+    """Return the rotation of an end, half of sum g x delta(d)."""
     if t.held_point[e] < 0 or t.held_turns[e] < 0:
         return vector(0.0, 0.0, 0.0)
     axes, g = t.member_axis + 3 * t.held_turns[e], t.held_dual + 3 * t.held_turns[e]
@@ -271,7 +274,7 @@ def _turn_end(t: Tables, end: int, couple: Vector) -> None:
 
 @compiled
 def _turn_ends(t: Tables) -> None:
-    """How arms turn by ``left`` of the directions; no force on any."""
+    """Compute rotations of arms from ``left`` of the directions, and clear their moments."""
     for n in range(t.held_ends[0]):
         e, turn = t.held_end[n], none()
         for l in range(3):
@@ -283,7 +286,7 @@ def _turn_ends(t: Tables) -> None:
 
 @compiled
 def _push_directions(t: Tables) -> None:
-    """What the forces on all ends do to ``right`` of the directions."""
+    """Apply the moments of all ends to ``right`` of the directions."""
     for n in range(t.held_ends[0]):
         e = t.held_end[n]
         moment = t.held_moment[e]
@@ -293,7 +296,10 @@ def _push_directions(t: Tables) -> None:
 
 @compiled
 def _move_vectors(t: Tables, x: Reals) -> None:
-    """What velocities x do to vectors, into ``left``; no force on any. Those of a carrier follow each other."""
+    """Compute displacements of vectors for velocities x into ``left``, and clear the forces ``right``.
+
+    Vectors of a carrier are consecutive.
+    """
     half, last, shift, spin, own = t.pair_half_step[0], -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), x
     for n in range(t.pair_vectors):
         k = t.pair_vector[n]
@@ -316,7 +322,7 @@ def _move_vectors(t: Tables, x: Reals) -> None:
 
 @compiled
 def _push_carriers(t: Tables, y: Reals) -> None:
-    """Add what forces ``right`` on vectors are in the balances of their carriers to y."""
+    """Add the generalized forces of ``right`` on vectors to the balances y of their carriers."""
     last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for n in range(t.pair_vectors + 1):
         k = t.pair_vector[n] if n < t.pair_vectors else -1
@@ -350,7 +356,10 @@ def _balance(t: Tables, own: Reals, b: int, force: Vector, moment: Vector) -> No
 
 @compiled
 def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add what all held pairs make of velocities x to y; if not whole, without what the blocks of carriers have."""
+    """Add the product of all pairs in Newton's matrix with velocities x to y.
+
+    If not ``is_whole``, without the part in the blocks of carriers.
+    """
     nothing = vector(0.0, 0.0, 0.0)
     if t.held_others[0] < t.held_count[0]:
         for n in range(t.held_count[0]):
@@ -381,7 +390,7 @@ def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
 
 @compiled
 def _couple(t: Tables, x: Reals, y: Reals) -> None:
-    """y = P^-1 E x, of all unknowns."""
+    """Compute y = P^-1 E x for all unknowns."""
     fill(y, t.unknowns, 0.0)
     _multiply(t, x, y, False)
     substitute(t, y, 1)
@@ -389,7 +398,7 @@ def _couple(t: Tables, x: Reals, y: Reals) -> None:
 
 @compiled
 def _product(t: Tables, x: Reals, y: Reals) -> float:
-    """Of two sets of velocities, made comparable."""
+    """Return the weighted scalar product of two vectors of velocities."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]
@@ -398,7 +407,7 @@ def _product(t: Tables, x: Reals, y: Reals) -> float:
 
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
-    """x = P^-1 b with the factors of the blocks becomes J^-1 b, of all unknowns."""
+    """Turn x = P^-1 b, with the factors of the blocks, into J^-1 b, for all unknowns."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
@@ -437,7 +446,8 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
 
 @compiled
 def _rotate(column: Reals, rotated: Reals, k: int, below: float) -> float:
-    """One more column of the least squares, with ``below`` under its diagonal; what they leave."""
+    """Add a column to the least-squares problem of GMRES, ``below`` under its diagonal; return the residual
+    norm."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):
         upper = cosines[i] * column[i] + sines[i] * column[i + 1]
@@ -453,7 +463,7 @@ def _rotate(column: Reals, rotated: Reals, k: int, below: float) -> float:
 
 @compiled
 def _find_shares(H: Reals, rotated: Reals, count: int) -> None:
-    """Of each direction, in place of the right side."""
+    """Solve the triangular system of GMRES for the share of each direction, in place of the right side."""
     for back in range(count):
         k = count - 1 - back
         for l in range(k + 1, count):
@@ -466,7 +476,8 @@ def _find_shares(H: Reals, rotated: Reals, count: int) -> None:
 
 @exported
 def frequency_of_pairs(t: Tables, h: float) -> float:
-    """Greatest omega^2 of the bodies on all held pairs, whose slopes are stiffnesses; -1: some are not held.
+    """Largest omega^2 of the bodies on all stored pairs, whose slopes are stiffnesses; -1: there was no room for
+    all.
 
     A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
     """

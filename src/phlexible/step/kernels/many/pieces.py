@@ -1,14 +1,14 @@
-"""How deep pieces of lines and edges of bodies go into solids between their ends (docs/theory.md, 8).
+"""Penetration of line segments and edges of bodies into solids between their ends (docs/theory.md, 8).
 
-A piece w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
+A segment w(s) = (1 - s) a + s b in the axes of a solid, of radius r, has the distance
 
     F = min over s of phi(w(s)) + (1 - s) A + s B + SHARE l (s - m)^2,    A = max(0, r - phi(a)), B of b
 
-from it: as near as its nearest place, less what its ends, which are places of their own, are deep already. On a
-flat side that is nothing more; where an edge of the solid is between the ends it is all. SHARE chooses the
-middle m of what is parallel, that of the part of the piece within twice the radius of the solid from its
-centre, so that a wheel rolls along a rail as if this had no middle; l is the length of the piece at the start.
-What touches by itself has A = B = 0.
+from it: that of its nearest point, minus the penetration of its ends, which are points themselves. On a flat side
+nothing remains; where an edge of the solid is between the ends all of it does. SHARE chooses the middle m of a
+parallel segment, that of the part of the segment within twice the radius of the solid from its centre, so that a
+wheel rolls along a rail as if this had no middle; l is the length of the segment at the start. Segments that touch
+by themselves have A = B = 0.
 """
 
 from phlexible.step.compilation.compiled import compiled
@@ -35,19 +35,19 @@ SHORT = 1e-8  # of the length: so short a way has no part of its own, which woul
 
 @compiled
 def is_piece(t: Tables, m: int) -> bool:
-    """Whether a member has a length."""
+    """Whether a member has a length, so that it is a line segment."""
     return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
 
 
 @compiled
 def is_across(t: Tables, i: int, j: int) -> bool:
-    """Whether member i is a piece, and j a solid."""
+    """Whether member i is a line segment and j a solid."""
     return t.member_kind[j] > RIM and is_piece(t, i)
 
 
 @compiled
 def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """phi of a place and its slope."""
+    """Return the signed distance phi of a point in the axes of solid j, and its gradient."""
     if t.member_kind[j] == MESH:
         return slope_over_mesh(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
@@ -56,7 +56,7 @@ def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
 
 @compiled
 def _middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """m of piece i and solid j, and its derivative with respect to the foot of the centre of the solid."""
+    """Return m of segment i and solid j, and its derivative to the parameter of the solid's centre."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -72,7 +72,10 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], s: float) -> Place:
-    """What F is the least of at s; ``held``: A, B and m."""
+    """Return s, the function whose minimum is F, its derivative along s, and the gradient of phi.
+
+    ``held``: A, B and m.
+    """
     share = SHARE * t.member_size[3 * i]
     A, B, middle = held
     high, n = slope_at(t, i, j, a + s * u)
@@ -82,7 +85,7 @@ def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float,
 
 @compiled
 def _cut(low: Place, high: Place) -> float:
-    """Where tangents of slopes g < 0 < k meet."""
+    """Return the parameter at which tangents with slopes g < 0 < k intersect."""
     x, f, g, _ = low
     y, e, k, _ = high
     return (e - f + g * x - k * y) / (g - k)
@@ -90,7 +93,8 @@ def _cut(low: Place, high: Place) -> float:
 
 @compiled
 def _at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """F, s and slope of phi where two sides of a solid meet, with the derivatives that iterates do not have."""
+    """Return F, s and the gradient of phi where two sides of a solid intersect, with derivatives that iterates
+    lack."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -107,9 +111,9 @@ def _at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple
 def _least(
     t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """F, s and slope of phi between places where F falls and rises.
+    """Return F, s and the gradient of phi between points where F falls and rises.
 
-    Where two smooth parts meet in an edge both have a share, so that nothing is left along the piece.
+    Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
     length = t.member_size[3 * i]
     for turn in range(TURNS):
@@ -157,9 +161,9 @@ def _nearest(
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """F, s and the slope of phi there, of a piece with phi and its slope at its ends.
+    """Return F, s and the gradient of phi there, of a segment with phi and its gradient at its ends.
 
-    Between ends that are too far to touch an estimate that is no greater.
+    Between ends that are too far to touch it is a lower bound of F.
     """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
     A, B, middle = held
@@ -203,7 +207,7 @@ def _nearest(
 
 @compiled
 def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """F and s of piece i with its ends at a and b in the axes of solid j, and the slopes of F along both."""
+    """Return F and s of segment i with ends a and b in the axes of solid j, and the gradients of F to both."""
     radius, u = t.member_radius[i], b - a
     first, n = slope_at(t, i, j, a)
     last, m = slope_at(t, i, j, b)
@@ -228,7 +232,7 @@ def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, 
 
 @compiled
 def is_beside(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) -> bool:
-    """Whether both ends are beyond one side of a box, by the radius."""
+    """Whether both ends are outside of one side of a box, by the radius."""
     if min(a.x, b.x) > high.x + radius or max(a.x, b.x) < low.x - radius:
         return True
     if min(a.y, b.y) > high.y + radius or max(a.y, b.y) < low.y - radius:
@@ -238,7 +242,7 @@ def is_beside(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) ->
 
 @compiled
 def may_be_across(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """False: piece i is farther from solid j than it can reach."""
+    """Whether segment i may be close enough to solid j to touch it; False: it cannot."""
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
@@ -254,7 +258,7 @@ def may_be_across(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
 
 @compiled
 def distance_across(t: Tables, i: int, j: int, share: float) -> float:
-    """F of a piece and a solid; ``share`` 0: at the start of the step, 1: at its end."""
+    """Return F of a segment and a solid; ``share`` 0: at the start of the step, 1: at its end."""
     a, da = seen_in(t, t.member_start[i], j)
     b, db = seen_in(t, t.member_end[i], j)
     a, b = a + share * da, b + share * db
@@ -266,7 +270,7 @@ def distance_across(t: Tables, i: int, j: int, share: float) -> float:
 
 @compiled
 def rise_across(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """F at the start of the step, its change, s at the mean, and slopes along both ends whose product it is."""
+    """Return F at the start of the step, its change, s at the mean, and discrete gradients to both ends."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = seen_in(t, t.member_start[i], j)
     b, db = seen_in(t, t.member_end[i], j)

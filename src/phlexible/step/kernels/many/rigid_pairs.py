@@ -1,8 +1,8 @@
-"""Pairs between bodies that do not deform, in Newton's matrix: few numbers a side, and quick products with them.
+"""Pairs between rigid bodies in Newton's matrix, with few numbers for each side and fast products.
 
-By changes of the velocities v and w a place on such a body moves by h v/2 + sum_l w_l motion_l, and a force f on
-it is f in the balance of v and lever_l . f in that of w_l. Levers and motions stay as they were where the matrix
-was made (docs/theory.md, 8). Side 2 n is that of the first member of pair n, 2 n + 1 that of the second.
+By changes of the velocities v and w a point on such a body moves by h v/2 + sum_l w_l motion_l, and a force f on it
+is f in the balance of v and lever_l . f in that of w_l. Levers and motions stay those of the time at which the
+matrix was made (docs/theory.md, 8). Side 2 n is that of the first member of pair n, 2 n + 1 that of the second.
 """
 
 from phlexible.step.compilation.compiled import compiled
@@ -15,13 +15,13 @@ TURNS = 3  # of a body, the most
 
 @compiled
 def is_edge(t: Tables, m: int) -> bool:
-    """Whether a member is an edge of a rigid body, which turns with it."""
+    """Whether a member is an edge of a rigid body, which rotates with it."""
     return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
 
 
 @compiled
 def is_rigid(t: Tables, m: int) -> bool:
-    """Whether all of a member moves with one body that does not deform, or not at all."""
+    """Whether all of a member moves with one rigid body, or not at all."""
     b = t.vector_carrier[t.member_start[m]]
     if t.member_start[m] != t.member_end[m] and not is_edge(t, m):
         return b < 0 and t.vector_carrier[t.member_end[m]] < 0
@@ -30,9 +30,10 @@ def is_rigid(t: Tables, m: int) -> bool:
 
 @compiled
 def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
-    """Note how the place at an arm from a member, whose ends are known, moves; how many bodies move it, 0 or 1.
+    """Store levers and motions of the point at an arm from a member, whose frames are cached; return 1 if it moves,
+    else 0.
 
-    The normal force of what is round acts at its centre.
+    The normal force of round members acts at their centres.
     """
     p = t.member_start[m]
     b = t.vector_carrier[p]
@@ -68,7 +69,7 @@ def _turns_of(t: Tables, b: int) -> int:
 
 @compiled
 def _moved(t: Tables, side: int, x: Reals) -> Vector:
-    """How far a side moves by velocities x."""
+    """Return the displacement of a side for velocities x."""
     b = t.held_carrier[side]
     if b < 0:
         return vector(0.0, 0.0, 0.0)
@@ -95,7 +96,7 @@ def _push(t: Tables, side: int, f: Vector, y: Reals) -> None:
 
 @compiled
 def multiply_rigid(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add what pair n makes of velocities x to y; if not whole, without what each body does to itself."""
+    """Add the product of pair n with velocities x to y; if not ``is_whole``, without the parts within one body."""
     first, second, slope = _moved(t, 2 * n, x), _moved(t, 2 * n + 1, x), t.held_slope[n]
     if is_whole:
         f = slope @ (first - second)
@@ -108,7 +109,7 @@ def multiply_rigid(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> Non
 
 @compiled
 def add_rigid(t: Tables, side: int, slope: Matrix) -> None:
-    """What a side does to itself, into the block of its body."""
+    """Add the part of a side within one body to the block of that body."""
     b = t.held_carrier[side]
     if b < 0:
         return

@@ -1,6 +1,6 @@
-"""How far places are from solids that a body carries: planes, tubes, blocks, rings, meshes (docs/theory.md, 8).
+"""Distances of points from solids that a body carries: planes, tubes, blocks, rings, meshes (docs/theory.md, 8).
 
-A place is w_k = (x_i - x_j).d_k along the axes of the solid. The distance phi(w) of a shape is written once, in
+A position is w_k = (x_i - x_j).d_k along the axes of the solid. The distance phi(w) of a shape is written once, in
 ``solid_distances.py``: with secant numbers it gives omega with sum_k omega_k delta(w_k) = delta(phi), without
 cancellation.
 """
@@ -21,25 +21,25 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
-    """Axis k of a member at the start of the step; that of the world where it has none."""
+    """Return axis k of a member at the start of the step, or the axis of the world if it has none."""
     return t.place0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Its change in the step."""
+    """Return the change of axis k of a member in the step."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Its mean."""
+    """Return the mean of axis k of a member over the step."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
 @compiled
 def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """w of a point p in the axes of solid j at the start of the step, and delta(w)."""
+    """Return the position w of point p in the axes of solid j at the start of the step, and its change delta(w)."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.place0[p] - t.place0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
@@ -52,7 +52,7 @@ def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def height_over(t: Tables, i: int, j: int, share: float) -> float:
-    """phi of member i over solid j; ``share`` 0: at the start of the step, 1: at its end."""
+    """Return the distance phi of member i over solid j; ``share`` 0: at the start of the step, 1: at its end."""
     if t.member_kind[i] == RIM:
         w, dw = rim_numbers(t, i, j)
         return rim_distance(t, i, j, w + share * dw)
@@ -72,7 +72,7 @@ def shape_distance(t: Tables, j: int, w: Vector) -> float:
 
 @compiled
 def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
-    """phi of a place, of member i, in the axes of a solid."""
+    """Return the distance phi of a point of member i in the axes of solid j."""
     if t.member_kind[j] == MESH:
         return height_over_mesh(t, j, w, t.member_radius[i])
     return shape_distance(t, j, w)
@@ -80,7 +80,8 @@ def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def rise(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """phi of member i over solid j at the start, its change, and omega; of a rim along its own numbers."""
+    """Return phi of member i over solid j at the start, its change, and omega; for a rim by the numbers of the
+    rim."""
     if t.member_kind[i] == RIM:
         w, dw = rim_numbers(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
@@ -95,7 +96,8 @@ def rise(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 
 @compiled
 def rim_numbers(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
-    """(n.a, 0, n.(x_i - x_j)) of a rim and a plane with the normal n at the start of the step, and the change."""
+    """Return (n.a, 0, n.(x_i - x_j)) of a rim and a plane with the normal n at the start of the step, and the
+    change."""
     w, dw = seen_in(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
@@ -104,14 +106,15 @@ def rim_numbers(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Least height of a rim over a plane, rounded where it lies flat on it."""
+    """Smallest height of a rim over a plane, rounded where it lies flat on it [m]."""
     size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
     return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
 
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Radius at which friction resists turns of a rim that lies on a plane about its normal; 0 of other members."""
+    """Radius at which friction resists rotation of a rim that lies on a plane about its normal; 0 for other
+    members."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
