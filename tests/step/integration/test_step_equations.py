@@ -10,7 +10,7 @@ import pytest
 import phlexible as ph
 from laws.cases import LAW_CASES, SOFT_LAWS, Scale, random_soft_body, random_string
 from phlexible.derivatives.strains import strain_places
-from phlexible.derivatives.variations import Variation, moved, pose_sizes, pose_tangents
+from phlexible.derivatives.variations import Variation, move, pose_sizes, pose_tangents
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 from phlexible.step.integration.step_equations import StepEquations
@@ -164,7 +164,7 @@ def test_derivatives_are_differences(name, is_moving):
     def result(share):
         """Equations, and what laws remember, of a state beside this one."""
         beside = pair + share * direction
-        moved(layout, memory.rows(beside[:1]), Variation(share * changes[:1], np.zeros((1, len(sizes)))))
+        move(layout, memory.rows(beside[:1]), Variation(share * changes[:1], np.zeros((1, len(sizes)))))
         missed, end = equations.residual(beside[None], np.array([STEP]), moving, loads, with_ends=True)
         return missed[0], end[0, places]
 

@@ -442,11 +442,11 @@ FEWEST_TOGETHER = TEAM_LANES // 2
 
 
 def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
-    """Tables of the teams of a mechanism, by its other tables.
+    """Tables of the teams of a mechanism by name, from its other tables.
 
-    Bodies of a team are flexible and of one type, have no segments and do not creep. They are eliminated before
-    all nodes that they are coupled to, which are as many of the same sizes. Around contacts matrices of single
-    bodies are asked for: a model with contacts has no teams.
+    Bodies of a team are flexible and of one type, have no segments and are not viscoelastic. They are eliminated
+    before all nodes that they are coupled to, whose number and sizes agree. Substeps around contacts need matrices
+    of single bodies: a model with contacts has no teams.
     """
     kinds, begin, rows = tables["type_of"], tables["neighbours_begin"], tables["node_row"]
     is_dense = np.diff(tables["segments_begin"]) + np.diff(tables["inner_branches_begin"]) == 0
