@@ -330,8 +330,9 @@ def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
 
 
 def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
-    """Return the residuals of recorded steps when the tables ``base`` and prescribed values are changed by
-    ``side``, shape (steps, unknowns). The steps are sequence ``number`` of the run.
+    """Return the residuals of consecutive recorded steps, shape (steps, unknowns), when the table entries ``base``
+    and the prescribed values are changed by the perturbation ``side``. The steps are sequence ``number`` of the
+    run.
     """
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])

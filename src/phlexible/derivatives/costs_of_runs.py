@@ -243,8 +243,9 @@ def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add contributions of single steps, shape (steps,), and instants, shape (instants,), to the derivatives
-    ``row`` with respect to signal samples, in place. Each contribution goes to the sample that acts there.
+    """Add to the derivatives with respect to signal samples, ``row``, in place: what each step contributes,
+    ``in_steps``, and what each instant contributes, ``at_instants``. A contribution goes to the sample that acts
+    there.
     """
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):

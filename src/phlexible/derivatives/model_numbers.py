@@ -160,8 +160,8 @@ def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -
 
 
 def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Return whether all changes of a perturbed model, up to round-off, lie within the masks of the parameters that
-    were perturbed.
+    """Return whether all changes of a perturbed model lie within the masks of its perturbed parameters. Changes
+    that are round-off of ``sizes`` do not count.
     """
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)

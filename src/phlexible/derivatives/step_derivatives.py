@@ -167,7 +167,7 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
         steps.jvp_by_matrix(k, k + 1, both[0], both[1], equations[None, None])
         return np.asarray(both[1, 1, 0])
 
-    def missed(pose: Array, velocity: Array) -> Array:
+    def exact(pose: Array, velocity: Array) -> Array:
         """Return the exact change of the residual, shape (unknowns,). Given are changes of the pose at the start
         and of the velocities at the end of the step.
         """
@@ -179,11 +179,11 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
         return np.asarray(steps.derivative(k, pair, direction)[0][0])
 
     nothing = np.zeros(count)
-    after = answer(nothing, missed(nothing, way))
+    after = answer(nothing, exact(nothing, way))
     if np.abs((after + way) / length).max() > EXACT:
         return False
     after = answer(way, np.zeros(unknowns))
-    left = answer(nothing, missed(way, after))
+    left = answer(nothing, exact(way, after))
     most = float(np.abs(after / length).max())
     return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
 

@@ -27,7 +27,8 @@ NOISE = 1e-9
 
 
 class Tangents(NamedTuple):
-    """Matrices of small motions against forces, shape (velocities,) * 2.
+    """Stiffness and damping matrices that contact and friction add to small motions, shape (velocities, velocities)
+    each.
 
     Attributes:
         stiffness: the part that has a potential.
@@ -41,14 +42,15 @@ class Tangents(NamedTuple):
 
     @classmethod
     def nothing(cls, size: int) -> Self:
-        """Zero tangents of a system without forces."""
+        """Return zero matrices for a system with ``size`` velocities and without such forces."""
         return cls(*(sparse.csr_array((size, size)) for _ in range(3)))
 
 
 def tangents_of(
     system: System, numbers: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Matrices from derivatives of forces to poses and to velocities of some numbers, each (velocities, numbers).
+    """Assemble stiffness and damping matrices of small motions from the derivatives of forces with respect to some
+    poses and velocities, shape (velocities, numbers) each.
 
     Args:
         system: that moves.
@@ -64,7 +66,9 @@ def tangents_of(
 
 
 def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
-    """Skew part that stiffness with a potential has: -[m] / 2 of the rotations of a body with moment m."""
+    """Return the skew part that the stiffness of forces with a potential has, because moments on bodies act in
+    rotated axes, shape (velocities, velocities).
+    """
     frame, axis, place = system.layout.spin
     moments = np.zeros((system.layout.frames, 3))
     moments[frame, axis] = forces[place]
@@ -74,7 +78,9 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 
 def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.csr_array:
-    """Matrix (velocities,) * 2 with these columns, without entries that are round-off of others beside them."""
+    """Return a sparse matrix, shape (velocities, velocities), with the given columns. Entries that are round-off of
+    others in their row and column are left out.
+    """
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -83,12 +89,13 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
-    """Tables of contacts that do not damp."""
+    """Return tables in which contacts have no damping and lose no energy in impacts."""
     return {name: np.zeros_like(memory[name]) for name in LOSSES}
 
 
 class RestEquations:
-    """Equations of steps of one second between poses at rest.
+    """Equations of steps of one second between poses at rest, from which forces at a pose and their derivatives are
+    computed.
 
     Args:
         assembly: tables of the mechanism; their memory holds the pose.
@@ -101,20 +108,22 @@ class RestEquations:
         self._equations = StepEquations(self.memory)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Make the tables anew in another process."""
+        """Describe how a pickle rebuilds these equations: tables are assembled again from the system."""
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
-        """Equations with other numbers in some tables, and with memory of their own."""
+        """Return a copy of these equations with other values in some tables, by name, and with its own memory."""
         memory = self.memory.with_numbers(numbers)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
-        """Put a pose at rest into the tables, with what laws remember."""
+        """Write a pose at rest with its history variables into the tables."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:
-        """The state at rest in which only bristles remember where they were."""
+        """Return the state at rest with all viscoelastic strains and impact speeds set to zero. Friction springs
+        keep their deflections.
+        """
         self.begin(state)
         for name in ("branch_strain", "soft_strain", "inner_strain", "impact"):
             self.memory[name][:] = 0.0
@@ -123,17 +132,19 @@ class RestEquations:
 
     @property
     def branches(self) -> Array:
-        """History variables in the tables."""
+        """History variables that are in the tables now, in the layout of ``State.branches``."""
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:
-        """The state after a small motion, which bends bristles."""
+        """Return the state after a small motion, shape (velocities,), which also deflects friction springs."""
         bent = self.after_step(state, 2 * change)
         return replace(displaced(self.system, state, change), theta=None, branches=bent.branches)
 
     @cached_property
     def sizes(self) -> Array:
-        """Motions along each velocity that stand for one length of the model or one radian, shape (velocities,)."""
+        """Characteristic size of a motion along each velocity, shape (velocities,): one length of the model or one
+        radian.
+        """
         system = self.system
         sizes = system.largest_length / np.asarray(self.memory["velocity_weight"])
         sizes[system.layout.linear] = system.largest_length
@@ -141,27 +152,31 @@ class RestEquations:
         return np.asarray(sizes)
 
     def forces(self, state: State, multipliers: Array | None = None) -> Array:
-        """Sum of all forces on nu at a pose, shape (velocities,); joints transmit these multipliers, or none."""
-        pair, moving, loads = self._standing(state, multipliers)
+        """Return the sum of all generalized forces at a pose at rest, shape (velocities,). Joints transmit the
+        given multipliers, or nothing.
+        """
+        pair, moving, loads = self._still_step(state, multipliers)
         missed = self._equations.residual(pair[None], np.ones(1), moving, loads)[0]
         return -missed[0, : self.memory.counts["velocities"]]
 
     def after_step(self, state: State, velocity: Array | None = None, multipliers: Array | None = None) -> State:
-        """The pose with what laws remember at the end of a step.
+        """Return the given pose with the history variables at the end of a step of one second that begins there at
+        rest.
 
         Args:
             state: the pose, where the step begins at rest.
             velocity: at the end of the step, (velocities,); None: zero.
             multipliers: of the joints in the step; None: zero.
         """
-        pair, moving, loads = self._standing(state, multipliers)
+        pair, moving, loads = self._still_step(state, multipliers)
         if velocity is not None:
             self.memory.rows(pair[1:])["velocity"][:] = velocity
         row = self._equations.residual(pair[None], np.ones(1), moving, loads, with_ends=True)[1]
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
     def tangents(self, state: State, numbers: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
-        """Derivatives of all forces to poses and to velocities of some numbers, each (velocities, numbers).
+        """Return the derivatives of all forces with respect to the poses and with respect to the velocities with
+        the given indices, shape (velocities, numbers) each.
 
         Bristles bend with the pose. Stiffness is even in the size of a step, damping odd.
 
@@ -170,7 +185,7 @@ class RestEquations:
             numbers: of velocities.
             multipliers: of the joints; None: zero.
         """
-        pair, moving, loads = self._standing(state, multipliers)
+        pair, moving, loads = self._still_step(state, multipliers)
         directions, found = np.zeros((len(numbers), *pair.shape)), []
         for side in range(2):
             self.memory.rows(directions[:, side])["velocity"][np.arange(len(numbers)), numbers] = 1.0
@@ -179,8 +194,10 @@ class RestEquations:
             found.append(slopes[:, : self.memory.counts["velocities"]].T)
         return -(found[0] + found[1]), -(found[0] - found[1]) / 2
 
-    def _standing(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
-        """Both instants of a step that stands still, given vectors at both, and loads."""
+    def _still_step(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
+        """Return a step that stands still at a pose: the state tables at both of its ends, the prescribed vectors
+        and the loads.
+        """
         self.begin(state)
         pair = np.stack([self.memory.state] * 2)
         if multipliers is not None:
@@ -190,5 +207,5 @@ class RestEquations:
 
 
 def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
-    """Equations of a system, see ``RestEquations``."""
+    """Assemble the tables of a system and return its equations of steps between poses at rest."""
     return RestEquations(assemble(system), is_redundant)

@@ -49,7 +49,7 @@ CLOSED, MOST_CLOSINGS = 1e-13, 12
 
 
 class StepsToRest:
-    """Steps of a system that lead to its equilibria.
+    """Search for a static equilibrium of a system by steps from rest that lead downhill.
 
     Args:
         friction: that sticks; what creeps is left out.
@@ -64,17 +64,18 @@ class StepsToRest:
         at = system.at(state)
         self._given, self._mass = at.given, system.small_mass(state, at)
         self._inertia = self._mass.diagonal() * self._equations.sizes
-        self._remembers = bool(memory.counts["kept_pairs"])
+        self._has_history = bool(memory.counts["kept_pairs"])
 
     def settled(self, state: State) -> State:
-        """Equilibrium that steps from a state at rest lead to, with what bristles remember on the way.
+        """Return the equilibrium that steps from a state at rest lead to, with the friction springs deflected on
+        the way.
 
         Raises:
             EquilibriumError: steps lead to none.
         """
         system, first_pose, fastest, least, since = self._system, state.position, np.inf, np.inf, 0
         relaxed = self._equations.relaxed(state)
-        before = state = self._held(relaxed, self._joint_forces(relaxed))
+        before = state = self._with_bristles(relaxed, self._joint_forces(relaxed))
         forces = np.abs(self._equations.forces(state))
         if not forces.any():
             return state
@@ -106,7 +107,7 @@ class StepsToRest:
             is_creeping = rate < creeping and since > PATIENCE
             if is_creeping or (scaled < SETTLED and rate > 0.5 * fastest):  # round-off
                 return before if rate > fastest else state
-            if (moved := self._moved(state, change)) is None:
+            if (moved := self._after_motion(state, change)) is None:
                 size *= SHORTER
                 continue
             before, state, before_size, way = state, moved, size, change
@@ -129,31 +130,39 @@ class StepsToRest:
             * (bool(searched_contacts(system.mechanism)) or any(force.contact is not None for force in laws))
         )
 
-    def _moved(self, state: State, change: Array) -> State | None:
-        """The state at rest after a motion, which bends bristles, with closed joints; None: they do not close."""
+    def _after_motion(self, state: State, change: Array) -> State | None:
+        """Return the state at rest after a motion, with closed joints and deflected friction springs; None if the
+        joints do not close.
+        """
         multipliers = self._equations.stepper.last_reactions[0]
-        if self._remembers:
+        if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
         else:
             there = replace(displaced(self._system, state, change), theta=None, branches=None)
-        closed = self._closed(there)
-        return None if closed is None else self._held(closed, multipliers)
+        closed = self._close_joints(there)
+        return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
-        """Multipliers of the joints at a pose from rest, on which the limits of their friction depend."""
+        """Return the multipliers of the joints for a mechanism that is released at a pose at rest, shape (rows,).
+        Friction limits depend on them.
+        """
         multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
         if len(self._rows):
             rows = self._system.rows.small_matrix(self._system.at(state, given=self._given))[self._rows]
             multipliers[self._rows] = -SaddlePoint(self._mass, rows).solve(self._equations.forces(state))[1]
         return multipliers
 
-    def _held(self, state: State, multipliers: Array) -> State:
-        """The state with bristles bent from the first pose, as long as friction holds them."""
+    def _with_bristles(self, state: State, multipliers: Array) -> State:
+        """Return the state with friction springs deflected by the displacement from the first pose, as far as their
+        limits allow. Their stiffness is written into the tables.
+        """
         known = replace(state, theta=self._equations.assembly.initial_thetas(state))
-        return self._friction.put(self._friction.at(known, multipliers), self._equations.memory)
+        return self._friction.write(self._friction.at(known, multipliers), self._equations.memory)
 
-    def _closed(self, state: State) -> State | None:
-        """The state nearby with closed joints; None: there is none."""
+    def _close_joints(self, state: State) -> State | None:
+        """Close the joints of a state by Newton's method with the smallest motions and return it; None if they do
+        not close.
+        """
         if not len(self._rows):
             return state
         with suppress(SingularMatrixError):  # joints repeat each other there
@@ -171,7 +180,9 @@ class StepsToRest:
 
     @cached_property
     def _farthest(self) -> float:
-        """Motion in one step, in lengths of the model or rad: nothing passes through what is thin."""
+        """Largest motion allowed in one step, in lengths of the model or rad, so that nothing passes through thin
+        contact bodies.
+        """
         contacts, dimension = searched_contacts(self._system.mechanism), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]

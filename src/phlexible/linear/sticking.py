@@ -185,7 +185,7 @@ class StickingFriction:
         forces -= limited.forces(trial, multipliers)
         return BentBristles(there, multipliers, limits, slips, forces)
 
-    def put(self, there: BentBristles, memory: Memory) -> State:
+    def write(self, there: BentBristles, memory: Memory) -> State:
         """Write the stiffness of all friction springs into tables without friction limit, and return the state of
         these springs. Slipping ones get a constant force.
 

@@ -16,7 +16,7 @@ from phlexible.state.system import System
 
 
 class InitialKind(Enum):
-    """Kind of deformation of the bodies at t = 0.
+    """Kind of deformation of the bodies at t = 0: undeformed, or in balance with loads and inertia.
 
     Attributes:
         UNDEFORMED: eta = 0.
@@ -28,12 +28,15 @@ class InitialKind(Enum):
 
 
 def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) -> State:
-    """Positions as given and consistent velocities at t = 0; see ``initial_instant``."""
+    """Return the state at t = 0: the pose as the user gave it, and velocities that satisfy the joints; see
+    ``initial_instant``.
+    """
     return initial_instant(system, kind)[0]
 
 
 def initial_instant(system: System, kind: InitialKind, given: Given | None = None) -> tuple[State, Instants]:
-    """Positions as given and consistent velocities at t = 0, as a state and as an instant.
+    """Return the state at t = 0 and the same as an instant: the pose as the user gave it, and velocities that
+    satisfy the joints. Both are checked.
 
     Args:
         system: what moves.
@@ -60,7 +63,7 @@ def initial_instant(system: System, kind: InitialKind, given: Given | None = Non
 
 
 class KeptStart:
-    """Cache of the initial state of the last system.
+    """Cache of the initial state of the last system that was started.
 
     Functions of time are asked for their first values each time. Not kept are starts with redundant joints, of
     which each run warns, and deformed ones with force elements, whose laws may be functions of users.
@@ -72,7 +75,8 @@ class KeptStart:
         self._start: tuple[State, Instants] | None = None
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
-        """State and instant as ``initial_instant``, and whether joints are redundant, as ``check_redundancy``.
+        """Return the initial state of a system, the same as an instant, and whether its joints are redundant; from
+        the cache if nothing changed.
 
         Args:
             system: what moves.
@@ -97,7 +101,9 @@ class KeptStart:
 
 
 def _first_values(system: System, given: GivenFunctions, kind: InitialKind) -> list[Array]:
-    """Values that an initial state depends on besides the system: frames and paths with derivatives, and loads."""
+    """Return the values at t = 0 of all functions of time that the initial state depends on: moving frames, paths
+    and, if it is deformed, loads.
+    """
     if kind is InitialKind.UNDEFORMED:
         return list(given.first_order())
     loads = [load.at_time(0.0) for load in system.loads if not isinstance(load.value, Feedback)]

@@ -52,7 +52,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class QuasiStaticMotion:
-    """State with deformations in balance with loads and inertia.
+    """Rigid motion of a mechanism at one instant, with the elastic deformations that are in balance with loads and
+    inertia.
 
     Attributes:
         state: the deformed state with deta/dt = 0.
@@ -73,7 +74,8 @@ class QuasiStaticMotion:
 
 @dataclass(frozen=True, eq=False)
 class RigidMotions:
-    """Rigid motions at a pose, and the centripetal accelerations of rods.
+    """Rigid motions of bodies and rods at a pose as columns of velocities, with the centripetal accelerations of
+    rod sections.
 
     Attributes:
         places: of rigid motions in nu, where there are no rods, shape (rigid motions,).
@@ -90,7 +92,8 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Rigid motions of each body with a frame, each node, and each rod as a whole.
+        """Collect the rigid motions of each body with a frame, each node, and each rod as a whole, for a system in
+        a state.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -135,21 +138,29 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """Products of a matrix (rows, velocities) with the rigid motions, shape (rows, rigid motions)."""
+        """Multiply a matrix, shape (rows, velocities), by the rigid motions and return the product, shape (rows,
+        rigid motions).
+        """
         return matrix[:, self.places] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
-        """Power of forces (velocities,) in each of them."""
+        """Return the generalized force on each rigid motion, shape (rigid motions,), of forces on the velocities,
+        shape (velocities,).
+        """
         return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Mass or moment of inertia of each rigid motion, shape (rigid motions,)."""
+        """Return the mass or moment of inertia of each rigid motion, shape (rigid motions,), from the mass matrix
+        of the bodies.
+        """
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.places])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
-        """Accelerations dnu/dt for rigid accelerations, shape (velocities,)."""
+        """Return the accelerations of all bodies, shape (velocities,), for accelerations along the rigid motions,
+        shape (rigid motions,). Centripetal ones of rods are included.
+        """
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
@@ -159,7 +170,7 @@ class RigidMotions:
 
 @cached_on_owner
 def _single_motions(system: System) -> RigidMotions:
-    """Rigid motions of a system without rods, which do not depend on the pose."""
+    """Return the rigid motions of a system without rods, which do not depend on the pose."""
     layout = system.layout
     return RigidMotions(np.flatnonzero(layout.is_rigid), None, np.zeros(int(layout.velocity[-1])), None)
 
@@ -177,7 +188,9 @@ def _matrix(entries: list[tuple[IntArray, IntArray, Array]], rows: int, columns:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Data of the nonlinear problem: start, independent rows of G, and the share of loads and velocities."""
+    """Nonlinear problem of a quasi-static motion: start pose, independent constraints, and the share of loads and
+    velocities that acts.
+    """
 
     system: System
     given: State
@@ -207,8 +220,8 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Quasi-static motion by Newton's method from an undeformed state with closed joints. Redundant joints share
-    forces Redundant joints share their forces so that they are smallest.
+    """Solve for the quasi-static motion by Newton's method, from an undeformed state with closed joints. Redundant
+    joints get the smallest forces.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -228,12 +241,12 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     mass = system.small_mass(state, here)
     problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
-        found, error = _solved(problem, start, stiffness)
+        found, error = _iterate(problem, start, stiffness)
         if not error < ACCEPTED:
 
             def solution(share: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
                 part = replace(problem, share=share)
-                there, missed = _solved(part, _with_velocity(part, last))
+                there, missed = _iterate(part, _with_velocity(part, last))
                 return there if missed < ACCEPTED else None
 
             share, found = raised(solution, start)
@@ -247,7 +260,8 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
 
 
 def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Largest share of the loads with a solution, and this solution, found through smaller shares.
+    """Raise the loads in shares from zero to one and return the largest share with a solution, and this solution.
+    Each solution starts from the one before.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -263,11 +277,11 @@ def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T
     return share, found
 
 
-def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
-    """Error with the share of loads that could be raised, and the body that yields there."""
+def _refusal(problem: _Problem, motion: QuasiStaticMotion, share: float, error: float) -> ModelError:
+    """Return the error that says up to which share the loads could be raised, and which body yields there."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
-        softest = _softest(replace(problem, share=share), held)
+        softest = _softest(replace(problem, share=share), motion)
     if share:
         what = (
             f"the bodies hold up to {share:.0%} of the loads, weight and initial velocities, and there {softest}"
@@ -285,7 +299,7 @@ def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: fl
 
 
 def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
-    """Name of the body that moves most in the motion of least stiffness, by inverse iteration."""
+    """Return the name of the body that moves most in the motion of least stiffness, found by inverse iteration."""
     system = problem.system
     solve = _solver(problem, motion)
     count = len(motion.acceleration)
@@ -298,11 +312,11 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
     return system.bodies[int(np.argmax(sizes))].name
 
 
-def _solved(
+def _iterate(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> tuple[QuasiStaticMotion, float]:
-    """Best point of Newton's method with limited steps, and its error; zero if the next step is round-off of
-    positions.
+    """Iterate Newton's method with limited steps and return the best motion and its relative error. The error is
+    zero if the next step would be round-off of positions.
 
     Args:
         problem: what is solved.
@@ -326,11 +340,11 @@ def _solved(
             stiffness = None
         step = solve(residual.right_side(problem))
         if fall * residual.error < LAST and fall < FALLS and residual.error < NEAR:
-            return _moved(problem, motion, step), fall * residual.error
+            return _advance(problem, motion, step), fall * residual.error
         change = step[: len(weight)]
         if motion is best:
             is_settled = best_error < STIFF and bool(np.linalg.norm(weight * change) < allowed)
-        motion = _moved(problem, motion, min(1.0, LONGEST / max(size_of_motion(system, change), 1e-300)) * step)
+        motion = _advance(problem, motion, min(1.0, LONGEST / max(size_of_motion(system, change), 1e-300)) * step)
         residual, since = _residual(problem, motion), since + 1
         if residual.error < best_error:
             best, best_error, since = motion, residual.error, 0
@@ -375,19 +389,23 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _shares(system: System, share: float) -> tuple[float, float]:
-    """Of loads, and of loads and force elements together: what holds rods counts whole, other elements are raised
-    with the loads, since a law of theirs may be what pulls.
+    """Return the share by which loads are scaled, and the share by which loads and force elements together are
+    scaled. With rods the elements act in full, as they hold the rods.
     """
     return (share, 1.0) if system.mechanism.rods else (1.0, share)
 
 
 def _extent(system: System) -> float:
-    """Size of a motion of the whole mechanism by its own length, in the metric of kinetic energy."""
+    """Return the size of a motion of the whole mechanism by its own length, in the metric of kinetic energy [m
+    kg^0.5].
+    """
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """The motion with the share of the rigid velocities at its pose that loads of this share go with."""
+    """Return the motion with rigid velocities for its present pose, scaled by the root of the share of loads that
+    acts.
+    """
     velocity = np.sqrt(problem.share) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
@@ -395,8 +413,10 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
     return replace(motion, state=state, at=motion.at.moving(velocity[None]), acceleration=acceleration)
 
 
-def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """The motion after a step of Newton's method."""
+def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
+    """Return the motion after a step of Newton's method, which changes pose, rigid accelerations and
+    multipliers.
+    """
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -413,7 +433,8 @@ def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiSt
 def _solver(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> Callable[[Array], Array]:
-    """Function that solves for changes of pose and eta, acceleration, pose multipliers and negative multipliers.
+    """Return the function that solves the linearized problem: from a right side, changes of pose, rigid
+    accelerations, pose multipliers and negative multipliers.
 
     Args:
         problem: what is solved.
@@ -441,8 +462,8 @@ def _solver(
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
-    """Square of the rate at which loads and velocities act, which removes the unit of time from the matrix
-    [1/s^2].
+    """Return the squared rate at which loads and velocities would move the mechanism by its own length [1/s^2],
+    which scales the equations.
     """
     root = np.sqrt(system.small_mass(state, at).diagonal())
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
@@ -455,8 +476,8 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 
 def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
-    """Derivative of the balance with respect to pose and eta at constant velocities, shape (velocities,
-    velocities).
+    """Return the derivative of the force balance with respect to the pose and elastic coordinates at constant
+    velocities, shape (velocities, velocities).
     """
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
