@@ -7,6 +7,7 @@ where Numba is installed, and called wherever the machine code is (``objects.py`
 """
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -108,12 +109,12 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
         made = written_into(context, function, tuple(each.type for each in arguments), result_type(result))
-        library._final_module.get_function(made.fndesc.mangled_name).add_function_attribute("noinline")
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
         module = library.create_ir_module(c_name(function.__name__))
         c_functions.write(context, module, c_name(function.__name__), made.fndesc)
         library.add_ir_module(module)
-        return library.written()
+        definition = rf"^define .*@{re.escape(made.fndesc.mangled_name)}\(.*\)"
+        return re.sub(definition, r"\g<0> noinline", library.written(), count=1, flags=re.MULTILINE)
 
 
 def bitcode(text: str) -> bytes:
