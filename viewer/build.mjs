@@ -12,4 +12,5 @@ const common = { bundle: true, minify: true, format: "iife", target: "es2020", l
 const banner = { js: `/* ${notice} Sources ${sources.digest("hex")} */` };
 await build({ ...common, entryPoints: ["src/main.js"], banner, outfile: `${assets}/viewer.js` });
 await build({ ...common, entryPoints: ["src/loader.js"], outfile: `${assets}/loader.js` });
+// The same text stands in page.html: every report is a copy of three.js.
 copyFileSync("node_modules/three/LICENSE", `${assets}/three.LICENSE.txt`);

@@ -146,6 +146,7 @@ def test_the_bundled_viewer_is_that_of_the_sources():
     bundle = asset("viewer.js")
     assert digest.hexdigest() in bundle[:400], "run: make viewer"
     assert "three.js" in bundle[:400] and "MIT License" in asset("three.LICENSE.txt")[:60]
+    assert asset("three.LICENSE.txt").strip() in asset("page.html")  # its licence asks for it in every copy
     assert json.loads((VIEWER / "package.json").read_text())["dependencies"].keys() == {"three"}
 
 
