@@ -96,7 +96,7 @@ def test_run_says_once_what_should_be_looked_at() -> None:
         coarse = call("run", "double-pendulum", "--duration", 2, "--step", 0.1)
         fine = call("run", "double-pendulum", "--duration", 0.1, "--step", 1e-3)
     assert coarse.exit_code == fine.exit_code == 0, (coarse.output, fine.output)
-    steps = re.findall(r"- .*errs by .*smaller step", coarse.stdout)
+    steps = re.findall(r"- .*has an error of .*smaller step", coarse.stdout)
     assert len(steps) == 1 and "look at" in coarse.stdout and "no problems found" not in coarse.stdout
     assert "no problems found" in fine.stdout and "look at" not in fine.stdout
     for result in (coarse, fine):
