@@ -1,4 +1,4 @@
-"""Display of objects: values in a few characters, small tables as HTML, signatures in ``help``."""
+"""Display of objects by values in a few characters, small tables as HTML and signatures in ``help``."""
 
 import inspect
 import re

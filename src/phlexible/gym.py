@@ -311,7 +311,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin new episodes; return observations (n, numbers) at their start and an empty dictionary.
+        """Begin new episodes, and return observations (n, numbers) at their start and an empty dictionary.
 
         Args:
             seed: of the first; the others have the numbers that follow. Or one for each.

@@ -87,7 +87,7 @@ FASTEST = 16.0  # by which a run has more steps than the one before
 
 
 class ToleranceOf(Enum):
-    """Scope of ``tolerance=``: the error of each step, or that of the whole run."""
+    """Scope of ``tolerance=`` of a run, which is the error of each step or that of the whole run."""
 
     STEP = "step"
     RUN = "run"

@@ -389,8 +389,10 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _shares(system: System, share: float) -> tuple[float, float]:
-    """Return the share by which loads are scaled, and the share by which loads and force elements together are
-    scaled. With rods the elements act in full, as they hold the rods.
+    """Return the factors of the loads, and of loads and force elements together, at a share of the loading.
+
+    Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
+    acts.
     """
     return (share, 1.0) if system.mechanism.rods else (1.0, share)
 

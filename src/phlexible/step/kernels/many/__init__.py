@@ -1,1 +1,1 @@
-"""Contact groups: candidate pairs, contact forces and friction, and their part in Newton's matrix."""
+"""Candidate pairs, contact forces and friction of contacts, and their part in Newton's matrix."""

@@ -1,8 +1,8 @@
-"""How far places are from closed surfaces of triangles: the nearest side, edge or corner (docs/theory.md, 8).
+"""Distances of points from closed surfaces of triangles: the nearest side, edge or vertex (docs/theory.md, 8).
 
-Triangles are in boxes that hold each other, in the order of a walk that goes down first: ``mesh_after`` is where
-the walk goes on when a box is too far away. A side, edge or corner that is nearest at both ends of a step has a
-discrete gradient without cancellation; from one to another it is the mean of both slopes and a part along the way.
+Triangles are in nested boxes, in the order of a depth-first walk: ``mesh_after`` is the box where the walk
+continues if a box is too far away. A side, edge or vertex that is nearest at both ends of a step has a discrete
+gradient without cancellation; otherwise it is the mean of both gradients and a part along the displacement.
 """
 
 from math import exp, log, sqrt
@@ -26,7 +26,7 @@ KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
 
 @compiled
 def beyond_box(t: Tables, box: int, w: Vector) -> float:
-    """Squared distance of a place from a box."""
+    """Return the squared distance of a point from a box."""
     low, high = t.mesh_low[box], t.mesh_high[box]
     x = max(max(low.x - w.x, w.x - high.x), 0.0)
     y = max(max(low.y - w.y, w.y - high.y), 0.0)
@@ -36,7 +36,10 @@ def beyond_box(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
-    """Squared distance of a place from triangle k; 0: of its side, 1 to 3: an edge, 4 to 6: a corner; the foot."""
+    """Return the squared distance of a point from triangle k, its nearest part and the nearest point.
+
+    Parts: 0 the side, 1 to 3 an edge, 4 to 6 a vertex.
+    """
     n = t.mesh_normal[k]
     best, feature, foot, is_on = FAR, 0, w, True
     for e in range(3):
@@ -63,7 +66,7 @@ def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
 
 @compiled
 def _bound(t: Tables, box: int, w: Vector) -> float:
-    """No less than the least squared distance: that in the box which the nearer halves lead to."""
+    """Return an upper bound of the squared distance, from the box that the nearer halves lead to."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
         box = one if beyond_box(t, one, w) <= beyond_box(t, other, w) else other
@@ -76,7 +79,7 @@ def _bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """The triangle of solid j that is nearest to a place, its part, and the foot."""
+    """Return the triangle of solid j that is nearest to a point, its nearest part and the nearest point."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _bound(t, box, w), 0, 0, w
     while box < end:
@@ -94,7 +97,7 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def outward_of(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Distance of a place from a part of triangle k, negative inside, and its slope."""
+    """Return the signed distance of a point from a part of triangle k, negative inside, and its gradient."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -120,7 +123,10 @@ def _search(t: Tables, side: int, count: int) -> int:
 
 @compiled
 def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
-    """F of a place outside, how much the nearest side is not alone, and the slope; ``least`` is how far that is."""
+    """Return the smooth distance F of a point outside, the share of other sides in it, and its gradient.
+
+    ``least``: distance of the nearest side.
+    """
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:
@@ -160,20 +166,20 @@ def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, 
 
 @compiled
 def far_from_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Distance from the box around all, where a sphere does not reach that, smoothed or not; else 0."""
+    """Return the distance from the box around the mesh if a sphere cannot touch the box, else 0."""
     apart = sqrt(beyond_box(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 
 
 @compiled
 def height_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """phi; of places far away the distance from the box around all."""
+    """Return the signed distance phi of a point from a mesh; of a distant point that from its box."""
     return slope_over_mesh(t, j, w, radius)[0]
 
 
 @compiled
 def slope_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
-    """phi and its slope; of places far away those of the box around all."""
+    """Return the signed distance phi of a point and its gradient; of a distant point those for the box."""
     apart = far_from_mesh(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
@@ -188,7 +194,7 @@ def slope_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> tuple[float,
 
 @compiled
 def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
-    """Whether two parts of triangles are one side, edge or corner."""
+    """Whether two parts of triangles are the same side, edge or vertex."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):
         return False
     if part == 0:
@@ -201,7 +207,7 @@ def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bo
 
 @compiled
 def rise_over_mesh(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
-    """phi at the start, its change, and omega with omega.dw the change."""
+    """Return phi at the start, its change, and the discrete gradient omega, where omega.dw is the change."""
     end = w + dw
     far, away = far_from_mesh(t, j, w, radius), far_from_mesh(t, j, end, radius)
     if far > 0.0 and away > 0.0:

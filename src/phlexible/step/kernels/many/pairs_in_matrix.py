@@ -151,7 +151,7 @@ def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
 
 @compiled
 def _add_own(t: Tables, e: int, slope: Matrix) -> None:
-    """Add lever . slope motion of one end of a pair to the block of its carrier."""
+    """Add the product of lever, slope and motion of one end of a pair to the block of its carrier."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
@@ -168,7 +168,7 @@ def _add_own(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """Add ``pair_lever`` . slope ``pair_motion`` to the block of carrier b."""
+    """Add the products of ``pair_lever`` and the slope times ``pair_motion`` to the block of carrier b."""
     width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:

@@ -1,14 +1,14 @@
-"""Depth of a ball in a piece of a line that shares nodes with other pieces: together they push once.
+"""Penetration of a ball in a line segment that shares nodes with others, so that all segments push once.
 
-With the depth x of the ball in the piece, x_a and x_b in its ends and p + 1 the exponent of the energy, the depth
-(docs/theory.md, 8) is
+With the penetration x of the ball in the segment, x_a and x_b in its ends and p + 1 the exponent of the energy, the
+penetration (docs/theory.md, 8) is
 
     z = (x^(p+1) - (c_a x_a^(p+1) + c_b x_b^(p+1)) / 2)^(1/(p+1)),    c = 1 - g(alpha) g(beta)
 
-with c = 0 at ends of the line, and g from 0 to 1 in the shares alpha and beta of both pieces, from the node on, at
-which they are nearest to the ball: in a valley each piece touches by itself. On a straight line the energies of all
-pieces add up to that of one. z is a function of products of the vectors A, B from the ball to the ends, P and Q to
-the far ends of the pieces before and after.
+with c = 0 at ends of the line, and g from 0 to 1 in the shares alpha and beta of both segments, from the node on,
+at which they are nearest to the ball: in a valley each segment touches by itself. On a straight line the energies
+of all segments add up to that of one. z is a function of products of the vectors A, B from the ball to the ends, P
+and Q to the far ends of the segments before and after.
 """
 
 from math import sqrt
@@ -24,9 +24,9 @@ Depth = tuple[float, float, float, Vector, Vector, Vector]
 
 @compiled
 def _valley(far: float, across: float, own: float, inner: float, other: float) -> tuple[float, Vector, Vector]:
-    """c of a node, and its derivatives with respect to (far, across) and (own, inner, other).
+    """Return c of a node, and its derivatives with respect to (far, across) and (own, inner, other).
 
-    Products of the vectors to the node n, the far ends f of one piece and e of the other: ff, fn, nn, ne and ee.
+    Products of the vectors to the node n, the far ends f of one segment and e of the other: ff, fn, nn, ne and ee.
     """
     first, second, none = far - 2.0 * across + own, own - 2.0 * inner + other, vector(0.0, 0.0, 0.0)
     alpha, beta = (own - across) / first, (own - inner) / second
@@ -44,9 +44,9 @@ def _valley(far: float, across: float, own: float, inner: float, other: float) -
 def _half_of_end(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """c x^(p+1) / 2 of a shared end at A, with the far end F of the other piece, and its derivatives.
+    """Return c x^(p+1) / 2 of a shared end at A, with the far end F of the other segment, and its derivatives.
 
-    They are those with respect to (FF, FA), of the opposite sign, and to (AA, AB, BB) of the piece from A to B.
+    They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """
     own, none = dot(A, A), vector(0.0, 0.0, 0.0)
     far = sqrt(own)
@@ -63,7 +63,7 @@ def _half_of_end(
 def depth_of(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """z and its derivatives; outside the piece what is missing to it, negative."""
+    """Return the penetration z and its derivatives; outside of the segment minus the distance."""
     AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
     s = clamped((AA - AB) / (AA - 2.0 * AB + BB))
     e = A + s * (B - A)
@@ -86,13 +86,13 @@ def depth_of(
 
 @compiled
 def are_shared(t: Tables, m: int) -> tuple[bool, bool]:
-    """Whether a piece shares its start and its end with other pieces."""
+    """Return whether a segment shares its start, and whether it shares its end, with other segments."""
     return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Whether one of two is a ball, and the other a piece of a line with neighbours."""
+    """Whether one of two members is a ball, and the other a line segment with neighbours."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
@@ -103,7 +103,7 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """A, B, P and Q of piece m from ball k; ``share`` 0: at the start of the step, 1: at its end."""
+    """Return A, B, P and Q of segment m from ball k; ``share`` 0: at the start of the step, 1: at its end."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]
@@ -113,7 +113,7 @@ def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vec
 
 @compiled
 def depth_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
-    """``depth_of`` of piece m and ball k."""
+    """Return penetration and derivatives of segment m and ball k, as ``depth_of``, after a share of the step."""
     A, B, P, Q = seen_from_ball(t, m, k, share)
     has_before, has_after = are_shared(t, m)
     return depth_of(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)
