@@ -6,7 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from site_parts import is_internal  # noqa: E402
+from search_texts import add_search_texts, write_search_texts  # noqa: E402
+from site_parts import is_internal, show_scenes  # noqa: E402
 
 from phlexible import __version__  # noqa: E402
 
@@ -69,6 +70,7 @@ html_title = "phlexible"
 html_static_path = ["_static"]
 html_extra_path = ["extra"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -80,10 +82,15 @@ html_theme_options = {
     "footer_end": [],
     "show_toc_level": 2,
 }
-html_sidebars = {"gallery/index": [], "index": [], "theory": [], "theory/*": []}  # pages with wide formulas
+html_sidebars = {
+    name: [] for name in ("index", "gallery/*", "tutorials/*", "api/generated/*", "theory", "theory/*")
+}
 templates_path = ["_templates"]
 
 
 def setup(app) -> None:
-    """The reference is of what users call."""
+    """The reference is of what users call; thumbnails of tutorials are replaced after sphinx-gallery wrote them."""
     app.connect("autodoc-skip-member", is_internal)
+    app.connect("builder-inited", show_scenes, priority=900)
+    app.connect("html-page-context", add_search_texts)
+    app.connect("build-finished", write_search_texts)

@@ -22,6 +22,7 @@ from phlexible.gallery.table import ENTRIES
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 WRITTEN_AT_BUILD = {"tutorials/index", "gallery/index"}
+TUTORIALS = {f"tutorials/{path.stem}" for path in (ROOT / "examples").glob("*.py")}
 TREE = re.compile(r"^```\{toctree\}\n(?:^:[^\n]*\n)*\n?(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
@@ -54,7 +55,8 @@ def test_every_link_between_pages_leads_somewhere() -> None:
         (page, target)
         for page, text in pages().items()
         for target in LINK.findall(text)
-        if not target.startswith("http") and resolved(page, target).removesuffix(".md") not in WRITTEN_AT_BUILD
+        if not target.startswith("http")
+        if resolved(page, target).removesuffix(".md") not in WRITTEN_AT_BUILD | TUTORIALS
         if not (DOCS / page).parent.joinpath(target).exists()
     ]
     assert missing == []
@@ -129,6 +131,22 @@ def test_docstrings_mean_to_sphinx_what_they_say() -> None:
     plain = {name: re.sub(r"``.*?``|\*\w[^*]*\w\*", "", text, flags=re.DOTALL) for name, text in said.items()}
     marked = {name for name, text in plain.items() if re.search(r"(?<![\w*])\*\w|(?<!\w)\|\w[^|\n]*\|", text)}
     assert marked == set()
+
+
+def test_every_line_of_the_reference_is_a_whole_sentence() -> None:
+    """Sphinx ends the sentence of its tables at the first dot before a space: "0 .. N" is cut to "0 ."."""
+    page = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+    listed = [getattr(papers, name, None) or getattr(ph, name) for name in re.findall(r"^   (\w+)$", page, re.M)]
+    returned = re.findall(r"^   ([a-z_.]+)\.(\w+)$", page, re.MULTILINE)
+    listed += [getattr(import_module(f"phlexible.{module}"), name) for module, name in returned]
+    texts = {each.__name__: inspect.getdoc(each) or "" for each in listed}
+    paragraphs = {name: " ".join(text.partition("\n\n")[0].split()) for name, text in texts.items()}
+    sentences = {name: re.split(r"(?<=\.)\s", text)[0] for name, text in paragraphs.items()}
+    assert {name for name, text in sentences.items() if len(text.split()) < 3 or not text.endswith(".")} == set()
+    cut = {name: text for name, text in sentences.items() if text != paragraphs[name]}
+    assert {name: text for name, text in cut.items() if re.search(r"(\d|\s|\.|``\w)\.$", text)} == {}
+    heads = re.compile(r"^ +(Args|Attributes|Returns|Raises|Example):$", re.MULTILINE)
+    assert {name for name, text in texts.items() if heads.search(text)} == set()
 
 
 def test_every_gallery_model_has_a_topic_and_a_command_on_the_page_of_the_gallery() -> None:

@@ -94,7 +94,17 @@ class ToleranceOf(Enum):
 
 
 class Model(Mechanism):
-    """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one.
+    """A mechanism that can be simulated: bodies, joints between them and loads on them. World axes, SI units.
+
+    Args:
+        gravity: acceleration of gravity, shape (3,) [m/s^2].
+        dimension: 3: space; 2: motion in the xy plane; 1: along the x axis, of point masses, strings and rods.
+
+    Attributes:
+        ground: makes fixed points and moving frames for joints.
+
+    Raises:
+        ParameterError: a dimension other than 1, 2 or 3, or a gravity out of the plane or off the line.
 
     Example:
         >>> model = ph.Model(gravity=(0, -9.81, 0))

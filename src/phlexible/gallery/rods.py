@@ -21,10 +21,10 @@ RELEASE = 2.5  # [s]
 
 @ready_model(duration=15.0, step=1e-2, operating_point="unloaded")
 def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: float = 100.0) -> Model:
-    """A free rod of 10 m with a force of 8 N and a torque of -80 N m on its lower end. They act for 2.5 s; then the
-    rod has a linear momentum of 20 kg m/s along x, rotates and folds without any support.
+    """A free rod of 10 m with a force and a torque on its lower end, which act for 2.5 s.
 
-    It leaves with a linear momentum of 20 kg m/s along x, turning and folding; nothing holds it.
+    The force is 8 N, the torque -80 N m. Then the rod has a linear momentum of 20 kg m/s along x, rotates and folds
+    without any support.
 
     Source: J. C. Simo, L. Vu-Quoc, *On the dynamics of flexible beams under large overall motions, the plane
     case*, Journal of Applied Mechanics 53, 1986, part 2.

@@ -112,10 +112,10 @@ CHUNK_NUMBERS = 4_000_000
 class Momentum:
     """Linear and angular momentum and centre of mass of the whole mechanism over time, in world axes.
 
-        Attributes:
-            linear: shape (N + 1, 3) [kg m/s].
-            angular: about the world origin, shape (N + 1, 3) [kg m2/s].
-    center_of_mass: of the whole mechanism, shape (N + 1, 3) [m].
+    Attributes:
+        linear: shape (N + 1, 3) [kg m/s].
+        angular: about the world origin, shape (N + 1, 3) [kg m2/s].
+        center_of_mass: of the whole mechanism, shape (N + 1, 3) [m].
     """
 
     linear: Array

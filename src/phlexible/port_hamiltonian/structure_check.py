@@ -88,23 +88,23 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
     """Check at a state x (n,) that J is skew, R positive semi-definite, E^T z the gradient of H, and power
     balanced. Return the errors; raise an error if a law is violated.
 
-        If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
-        taken into account, so that any x will do.
+    If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
+    taken into account, so that any x will do.
 
-        Args:
-    model: any model.
-            x: a state, shape (n,).
-            seed: of the random inputs.
+    Args:
+        model: any model.
+        x: a state, shape (n,).
+        seed: of the random inputs.
 
-        Raises:
-            ModelError, ParameterError: not a model, or not a state of it.
-            StructureError: a law is violated; the message names the blocks of states, with the figure.
+    Raises:
+        ModelError, ParameterError: not a model, or not a state of it.
+        StructureError: a law is violated; the message names the blocks of states, with the figure.
 
-        Example:
-            >>> form = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)).port_hamiltonian()
-            >>> errors = ph.check_structure(form, form.rest_state)
-            >>> errors.skewness
-            0.0
+    Example:
+        >>> form = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)).port_hamiltonian()
+        >>> errors = ph.check_structure(form, form.rest_state)
+        >>> errors.skewness
+        0.0
     """
     check_model("model", model)
     x = numbers("x", x, f"a state of shape ({model.state_size},)")

@@ -71,7 +71,7 @@ FilePath = str | PathLike[str]
 
 
 class Motion(MotionPictures, Readings):
-    """States of a mechanism at the instants 0 .. N, and everything computed from them.
+    """Motion of a mechanism: its states at N + 1 instants, and everything computed from them.
 
     First axis is time; vectors have shape (N + 1, 3), also in the plane; SI units, angles in radians.
 

@@ -22,7 +22,7 @@ OTHER_UNITS = {"m": (1e3, "mm", "m"), "rad": (180 / np.pi, "degrees", "rad")}
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Measured values over time of one experiment, which begins at t = 0.
+    """Measured values over time of one experiment, which begins at time zero.
 
     Attributes:
         time: of the values, ascending, not before zero, shape (T,) [s].

@@ -363,8 +363,8 @@ def body_of_plate(
     """Return the arrays of the floating body of a plate and its retained shapes, which are read from the cache
     folder or computed.
 
-        Raises:
-    ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.
+    Raises:
+        ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.
     """
     nodal_mass, unknowns, h = mass_matrix(mesh, materials), plate_unknowns(mesh), section.thickness
     is_linear = choice.strain is MeshStrain.LINEAR
