@@ -15,7 +15,7 @@ from phlexible.errors import ModelError, StepWarning, warn_user
 from phlexible.measure.quality import long_steps
 from phlexible.measure.wave_times import stiff_strings
 from phlexible.measure.when import watched_conditions
-from phlexible.state.branches import branch_names, searched_contacts
+from phlexible.state.branches import branch_names, contacts_of
 from phlexible.state.forces import has_laws
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
@@ -354,7 +354,7 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
         for element, force in system.forces
         if force.contact and force.contact.restitution is not None
     ]
-    for contact in searched_contacts(system.mechanism):
+    for contact in contacts_of(system):
         if contact.friction:
             remember.append(f"{contact} has friction with a bristle for each pair")
         elif contact.law().restitution is not None:

@@ -138,15 +138,9 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
 
 
 def inexact_steps(steps: TakenSteps) -> set[int]:
-    """Return the indices of the steps whose exact derivative differs from Newton's matrix: steps with friction, and
-    some steps with contact groups.
-    """
-    memory = steps.assembly.memory
-    rubs = np.flatnonzero(np.asarray(memory["slip_points"]) > 0)
-    found = set(np.flatnonzero(steps.rows["force"][1:, rubs].any(axis=1)).tolist())
-    if memory.counts["members"]:
-        found |= {k for k in range(steps.count) if k not in found and not _is_exact(steps, k)}
-    return found
+    """Return the indices of the steps whose exact derivative differs from Newton's matrix: some with contacts."""
+    has_contacts = steps.assembly.memory.counts["members"] > 0
+    return {k for k in range(steps.count) if has_contacts and not _is_exact(steps, k)}
 
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:

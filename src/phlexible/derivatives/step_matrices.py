@@ -130,7 +130,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
             "events (model.at) are not supported here, since they change the equations of the steps; leave them out"
         )
     for element in system.mechanism.elements:
-        if isinstance(element, Contact) and element.is_searched:
+        if isinstance(element, Contact) and element.is_of_many:
             raise ModelError(NOT_SMOOTH.format(element))
     assembly = differentiable(system)
     for controlled in assembly.controlled:

@@ -10,9 +10,6 @@ from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
-SLIPPED = 6
-"""Number of leading components of a bristle that are smooth; the next one tells whether it slipped."""
-
 STRAINS = ("branch_strain", "soft_strain", "inner_strain", "impact")
 PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
@@ -28,7 +25,7 @@ def strain_places(assembly: Assembly) -> IntArray:
     if not any(sizes[name] for name in (*STRAINS, "bristle", *(pair for pair, _ in PAIRS))):
         return np.zeros(0, dtype=np.int64)
     numbers = memory.rows(np.arange(memory.counts["state_numbers"], dtype=np.float64)[None])
-    bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :SLIPPED]
+    bristles = numbers["bristle"].reshape(-1, BRISTLE)[:, :1]
     pairs = numbers["pair_bristle"].reshape(-1, PAIR)[:, 1:]
     turns = np.delete(numbers["pair_turn"].reshape(-1, TURN), SLIPS, axis=1)
     found = [*(numbers[name] for name in STRAINS), bristles, pairs, turns]

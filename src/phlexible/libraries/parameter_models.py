@@ -21,8 +21,8 @@ from phlexible.step.tables.memory import OF_TYPES
 SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
 """Tables of reference values for comparisons, for which rough values suffice."""
 MOVES = frozenset(
-    "vector_base shape chord_weight chord_total term_coefficient function_constant function_zone pair_weight"
-    " force_factor force_weight slip_radius bristle_lever rod_value rod_slope rod_share soft_gradient face_number"
+    "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
+    " force_factor force_weight roll_radius rod_value rod_slope rod_share soft_gradient face_number"
     " member_radius member_around member_size mesh_low mesh_high mesh_normal mesh_corner mesh_edge_normal"
     " mesh_corner_normal square_factor moving".split()
 )
@@ -145,10 +145,11 @@ WORDS = {
     "soft": "masses or stiffnesses of a string, shell or soft body",
     "face": "where pressure acts",
     "rod": "shapes of a rod",
-    "member": "contacts of many bodies",
+    "member": "contacts",
+    "roll": "what rolls",
     "mesh": "surfaces of contacts",
-    "contact": "contacts of many bodies",
-    **dict.fromkeys(("bristle", "friction", "bearing", "slip"), "friction"),
+    "contact": "contacts",
+    **dict.fromkeys(("bristle", "friction", "bearing"), "friction"),
     **dict.fromkeys(("force", "push", "pair", "branch", "fading"), "a spring, damper, contact or creeping law"),
 }
 """Descriptions of numbers by the first letters of their tables."""

@@ -13,11 +13,11 @@ from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import sparse_diagonal
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError, ModelError
-from phlexible.linear.pairs_at_rest import PairsAtRest
+from phlexible.linear.pairs_at_rest import PairsAtRest, Slips
 from phlexible.linear.rest_equations import RestEquations, Tangents, rest_equations
 from phlexible.linear.settling import StepsToRest
 from phlexible.linear.sticking import BentBristles, StickingFriction
-from phlexible.state.branches import searched_contacts
+from phlexible.state.branches import contacts_of
 from phlexible.state.forces import (
     applied_by_elements,
     applied_forces,
@@ -41,6 +41,8 @@ from phlexible.state.vectors import split_rigid
 
 GOAL = 1e-12  # of all forces: what is balanced anywhere
 STEADY = 1e-6
+MOST_SLIDES, STOOD = 30, 1e-10
+"""Equilibria with friction that slips, and their last change, in lengths of the model."""
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
 ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 
@@ -94,8 +96,8 @@ class OperatingPoint:
 
     @cached_property
     def pair_tangents(self) -> Tangents:
-        """Stiffness and damping matrices of contact groups at the operating point."""
-        return PairsAtRest(self.equations).tangents(self.state, self.is_balanced)
+        """Stiffness and damping of friction of contacts, and of contacts among many."""
+        return self._pairs.tangents(self.state, self.is_balanced)
 
     @cached_property
     def bristle_tangents(self) -> Tangents:
@@ -121,8 +123,11 @@ class OperatingPoint:
         """Names of the elements whose friction is at its limit at the operating point."""
         lets_go = self.bristles.slips | ((self.kind is not OperatingKind.STATIC) & self.friction.has_slipped)
         known = np.flatnonzero(lets_go & (self.bristles.limits > 0))
-        pairs = PairsAtRest(self.equations).slipped(self.state)
-        return (*(self.friction.names[own] for own in known), *pairs)
+        return (*(self.friction.names[own] for own in known), *self._pairs.slipped(self.state))
+
+    @property
+    def _pairs(self) -> PairsAtRest:
+        return PairsAtRest(self.equations, self.kind is not OperatingKind.STATIC)
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
@@ -147,7 +152,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
         return _steady_rotation(system, pose)
     equations = rest_equations(system, check_redundancy(system, pose))
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
-    if searched_contacts(system.mechanism):
+    if contacts_of(system):
         resting = equations.relaxed(pose)
     friction = StickingFriction.of(equations, pose)
     return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
@@ -257,8 +262,7 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
         EquilibriumError: none was found.
     """
     while True:
-        with one_blas_thread():
-            rest = replace(StepsToRest(friction, resting).settled(resting), theta=None)
+        rest = _settled(friction, resting)
         point = replace(_at_pose(OperatingKind.STATIC, friction, rest), kind=OperatingKind.STATIC)
         if not friction.count:
             return point
@@ -266,6 +270,27 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
         lets_go, friction = (slips & friction.grips & ~friction.has_slipped).any(), friction.with_slip(slips)
         if not lets_go:
             return replace(point, state=point.bristles.state, friction=friction)
+
+
+def _settled(friction: StickingFriction, state: State) -> State:
+    """Rest near a state, where pairs of two slip whose friction would not hold; their forces then stay.
+
+    Raises:
+        EquilibriumError: none was found.
+    """
+    pairs, slips, before = PairsAtRest(friction.equations), Slips(), state
+    for _ in range(MOST_SLIDES):
+        begin, loose = pairs.loosened(state, slips)
+        with one_blas_thread():
+            rest = replace(StepsToRest(friction, begin, loose).settled(begin), theta=None)
+        found = pairs.slips_of_two(rest)
+        if not (slips := slips | found):
+            return rest
+        state = pairs.limited(rest, slips)
+        if np.abs(rest.position - before.position).max() <= STOOD * friction.system.largest_length:
+            return state
+        before = rest
+    raise EquilibriumError("no static equilibrium found near the given pose: contacts slip on and on")
 
 
 def _steady_rotation(system: System, pose: State) -> OperatingPoint:

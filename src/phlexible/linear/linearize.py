@@ -19,6 +19,7 @@ from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates
 from phlexible.linear.stability import check_stability
 from phlexible.linear.steady_rotation import check_constant_coefficients
+from phlexible.linear.sticking import principal_stiffnesses
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
@@ -96,12 +97,8 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Return the stiffnesses of all springs and sticking friction springs, and the derivatives of their coordinates
-    with respect to small motions. Their forces come with them as state blocks.
-    """
-    state, size = point.state, int(system.layout.velocity[-1])
-    if not system.forces:
-        return np.zeros(0), sparse.csr_array((0, size)), []
+    """Stiffnesses, rows of the coordinates' rates over small motions, and the forces as states."""
+    state = point.state
     elements = element_state(system, system.at(state))
     stiffness = np.array(
         [-each.force.tangent(float(theta)) for each, theta in zip(system.forces, elements.theta, strict=True)]
@@ -122,6 +119,10 @@ def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_a
         element, force = system.forces[own]
         unit = "N m" if force.coordinate.is_angle else "N"
         blocks += [StateBlock(f"bristle {number} {i}: {element}", unit, 1) for i in range(len(along))]
+    sizes, along = principal_stiffnesses(point.pair_tangents.stiffness)
+    stiffnesses.append(sizes)
+    rows.append(sparse.csr_array(along @ motion))
+    blocks += [StateBlock(f"pairs that touch {i}", "N", 1) for i in range(len(sizes))]
     return np.concatenate(stiffnesses), sparse.csr_array(sparse.vstack(rows)), blocks
 
 
@@ -284,11 +285,6 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
         raise EquilibriumError(
             'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
             'tension makes stiff; take at="unloaded", which leaves gravity and loads out, or form="displacement"'
-        )
-    if linear.point.pair_tangents.stiffness.nnz:
-        raise EquilibriumError(
-            'form="stress" has no states for contacts among many, which touch here; give each pair that touches as'
-            ' a contact of two, or take form="displacement"'
         )
     mechanics = linear.mechanics
     found = stress_states(linear.system, linear.point, stress)

@@ -1,4 +1,8 @@
-"""Contacts among many at rest, by the compiled step: equilibria, forces, derivatives (docs/theory.md, 8)."""
+"""Forces of contact pairs at rest, and their derivatives, by the compiled step (docs/theory.md, 8).
+
+Normal forces of contacts of two are those of their coordinates (``state/forces.py``); friction of all contacts, and
+all forces of contacts among many, are here.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,14 +11,19 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
-from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of, without_losses
-from phlexible.state.branches import searched_contacts
+from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
+from phlexible.linear.sticking import ROUND_OFF, SLACK
+from phlexible.state.branches import contacts_of
 from phlexible.state.layout import State
-from phlexible.step.tables.declarations import PAIR, TURN
+from phlexible.step.tables.declarations import PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
+
+
+Slips = dict[float, BoolArray]
+"""Whether sliding, rolling and drilling friction of a pair is at its limit, by the numbers of pairs."""
 
 
 class PairsAtRest:
@@ -22,12 +31,13 @@ class PairsAtRest:
     damping. Friction without a bristle is left out.
 
     Args:
-        equations: of a system, whose contacts may search pairs.
+        equations: of a system.
+        has_slipped: whether pairs that slipped in the step before slip.
     """
 
-    def __init__(self, equations: RestEquations) -> None:
-        self.equations, self._system = equations, equations.system
-        self._contacts = searched_contacts(equations.system.mechanism)
+    def __init__(self, equations: RestEquations, has_slipped: bool = False) -> None:
+        self.equations, self._system, self._has_slipped = equations, equations.system, has_slipped
+        self._contacts = contacts_of(equations.system)
 
     @property
     def _memory(self) -> Memory:
@@ -50,10 +60,52 @@ class PairsAtRest:
         """Return the names of the contacts in which the friction of a pair is at its limit, one for each such
         friction spring.
         """
-        slips, members = self._slips(state), self._memory.counts["members"]
-        groups = self._memory["member_contact_group"]
-        numbers = [int(number) - 1 for number, parts in slips.items() for part in parts if part]
-        return tuple(str(self._contacts[groups[number // members]]) for number in numbers)
+        numbers = [number for number, own in self.slips(state).items() for _ in range(own.sum())]
+        return tuple(str(self._contacts[self._group(number)]) for number in numbers)
+
+    def slips_of_two(self, state: State) -> Slips:
+        """Return, of pairs of contacts of two that slip, which friction does, by the numbers of pairs."""
+        return {
+            number: own
+            for number, own in self.slips(state).items()
+            if own.any() and self._memory["contact_group_laws"][self._group(number)]
+        }
+
+    def loosened(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
+        """Return a state and tables in which pairs of contacts of two that slip exert a constant friction force.
+
+        Those of contacts among many exert none.
+        """
+        self.equations.begin(state)
+        hold = np.ones((self._memory.counts["members"], 3))
+        for bristles, number, _ in self._bristles():
+            for part, is_slipping in enumerate(slips.get(number, ())[: len(bristles)]):
+                if is_slipping and self._memory["contact_group_laws"][self._group(number)]:
+                    bristles[part] *= (1 - ROUND_OFF) / SLACK
+                    hold[self._first(number), part] = SLACK
+                elif is_slipping:
+                    bristles[part] *= 0.0
+        return replace(state, branches=self.equations.branches), {"member_hold": hold.ravel()}
+
+    def limited(self, state: State, slips: Slips) -> State:
+        """Return a state whose friction springs are bent as far as friction holds them, kinetic where it slips."""
+        for _ in range(2):
+            self.equations.begin(state)
+            pairs, turns = self._rows
+            for row, number in enumerate(np.abs(pairs[:, 0]).tolist()):
+                if number in slips:
+                    pairs[row, 0] = -number if slips[number][0] else number
+                    turns[row : row + 1, SLIPS] = slips[number][-1]
+            marked = replace(state, branches=self.equations.branches)
+            state = self.equations.after_step(marked)
+        return marked
+
+    def _first(self, number: float) -> int:
+        """Return the index of the first member of a pair."""
+        return (int(number) - 1) // self._memory.counts["members"]
+
+    def _group(self, number: float) -> int:
+        return int(self._memory["member_contact_group"][self._first(number)])
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Return the stiffness and damping matrices that all contact pairs add to small motions; friction at its
@@ -63,58 +115,71 @@ class PairsAtRest:
             state: the pose.
             is_balanced: whether other forces, whose stiffness is taken too, balance those of the pairs.
         """
-        if not len(numbers := self._loaded_velocities(self.forces(state))):
+        if not self._contacts:
             return Tangents.nothing(len(state.velocity))
-        self._begin(state, self._slips(state))
-        bent = replace(state, branches=self.equations.branches)
-        changes = [np.array(each.tangents(bent, numbers, None)) for each in (self.equations, self._without_pairs)]
+        if not len(
+            numbers := self._loaded_velocities(self.equations.forces(state) - self._without_any_pairs.forces(state))
+        ):
+            return Tangents.nothing(len(state.velocity))
+        bent, loose = self.loosened(state, self.slips(state))
+        both = (each.with_numbers(loose) for each in (self.equations, self._without_pairs))
+        changes = [np.array(each.tangents(bent, numbers, None)) for each in both]
         forces, balanced = self.forces(bent), is_balanced * self.forces(state)
         stiffness, damping = changes[0] - changes[1]
         return tangents_of(self._system, numbers, stiffness, damping, forces, balanced)
 
     @cached_property
     def _without_pairs(self) -> RestEquations:
-        """Equations at rest without the forces of contact pairs, for differences."""
-        nothing = np.zeros_like(self._memory["contact_group_stiffness"])
-        return self.equations.with_numbers(without_losses(self._memory) | {"contact_group_stiffness": nothing})
+        """Equations at rest without forces of pairs among many, and without friction of pairs of two."""
+        memory, are_of_two = self._memory, self._memory["contact_group_laws"] > 0
+        names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
+        numbers = {name: np.where(are_of_two, memory[name], 0.0) for name in names}
+        sticks = are_of_two & (memory["contact_group_bristle"] > 0.0)
+        numbers["contact_group_friction"] = np.where(sticks, 0.0, memory["contact_group_friction"])
+        return self.equations.with_numbers(numbers)
 
-    def _begin(self, state: State, slips: dict[float, BoolArray] | None = None) -> None:
-        """Write a state at rest into the tables, without the friction springs of pairs that slip."""
-        self.equations.begin(state)
-        for bristles, number in self._bristles():
-            for own, is_slipping in zip(bristles, (slips or {}).get(number, ()), strict=False):
-                own[:] *= not is_slipping
+    @cached_property
+    def _without_any_pairs(self) -> RestEquations:
+        """Equations at rest without forces of any pairs."""
+        names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
+        return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in names})
 
-    def _slips(self, state: State) -> dict[float, BoolArray]:
+    def slips(self, state: State) -> Slips:
         """Return by the number of each pair whether its sliding, rolling and drilling friction is at its limit,
         from a step with slightly larger deflections.
         """
         if not self._contacts:
             return {}
-        self._begin(state)
-        bent = {}
-        for bristles, number in self._bristles():
+        self.equations.begin(state)
+        bent, found = {}, {}
+        for bristles, number, slipped in self._bristles():
             bent[number] = [float(np.linalg.norm(own)) for own in bristles]
+            found[number] = np.array(slipped[: len(bristles)]) & self._has_slipped
             for own in bristles:
                 own *= 1.0 + BEYOND
         further = replace(state, branches=self.equations.branches)
-        self._begin(self.equations.after_step(further))
-        found = {number: np.zeros(len(own), dtype=bool) for number, own in bent.items()}
-        for bristles, number in self._bristles():
+        self.equations.begin(self.equations.after_step(further))
+        for bristles, number, _ in self._bristles():
             if number in bent:
                 after = np.array([float(np.linalg.norm(own)) for own in bristles])
-                found[number] = after < (1.0 + BEYOND / 2) * np.array(bent[number])
+                found[number] |= after < (1.0 + BEYOND / 2) * np.array(bent[number])
         return found
 
-    def _bristles(self) -> Iterator[tuple[list[Array], float]]:
+    def _bristles(self) -> Iterator[tuple[list[Array], float, list[bool]]]:
         """Yield, for each pair in contact, views of its friction springs against sliding, rolling and drilling, and
         the number of the pair.
         """
-        pairs = self._memory["pair_bristle"].reshape(-1, PAIR)
-        turns = self._memory["pair_turn"].reshape(-1, TURN)
+        pairs, turns = self._rows
         for row in np.flatnonzero(pairs[:, 0]):
             own = [turns[row, :3], turns[row, 3:4]] if len(turns) else []
-            yield [pairs[row, 1:], *own], abs(float(pairs[row, 0]))
+            slipped = [pairs[row, 0] < 0, False, bool(len(turns)) and turns[row, SLIPS] > 0]
+            yield [pairs[row, 1:], *own], abs(float(pairs[row, 0])), slipped
+
+    @property
+    def _rows(self) -> tuple[Array, Array]:
+        """Rows of the tables of friction springs of pairs, and of those that resist rotations."""
+        memory = self._memory
+        return memory["pair_bristle"].reshape(-1, PAIR), memory["pair_turn"].reshape(-1, TURN)
 
     def _loaded_velocities(self, forces: Array) -> IntArray:
         """Return the indices of the velocities of all bodies, or of single nodes of bodies with nodes, on which the

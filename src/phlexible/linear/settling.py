@@ -17,7 +17,7 @@ from phlexible.algebra.saddle import SaddlePoint
 from phlexible.errors import EquilibriumError, SingularMatrixError
 from phlexible.linear.rest_equations import without_losses
 from phlexible.linear.sticking import StickingFriction, copied_bristles, without_limits
-from phlexible.state.branches import searched_contacts
+from phlexible.state.branches import contacts_of
 from phlexible.state.forces import weights_and_loads
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
@@ -54,12 +54,13 @@ class StepsToRest:
     Args:
         friction: that sticks; what creeps is left out.
         state: a pose with closed joints.
+        loose: tables in which friction that slips stays as it is.
     """
 
-    def __init__(self, friction: StickingFriction, state: State) -> None:
+    def __init__(self, friction: StickingFriction, state: State, loose: dict[str, Array]) -> None:
         system, memory = friction.system, friction.equations.memory
         self._system, self._friction, self._rows = system, friction, independent_rows(system, state)
-        numbers = without_losses(memory) | without_limits(memory) | copied_bristles(memory)
+        numbers = without_losses(memory) | without_limits(memory) | copied_bristles(memory) | loose
         self._equations = friction.equations.with_numbers(numbers)
         at = system.at(state)
         self._given, self._mass = at.given, system.small_mass(state, at)
@@ -124,10 +125,10 @@ class StepsToRest:
             + "; friction with bristle=0, which equilibria leave out, holds nothing"
             * any(force.friction is not None and force.friction.bristle is None for force in laws)
             + "; friction that sticks holds no more than it can: give more of it, or state= nearer to rest"
-            * bool(self._friction.count)
+            * (bool(self._friction.count) or bool((self._equations.memory["contact_group_bristle"] > 0.0).any()))
             + "; what touches without friction slides off all that leans, as a box does that lies aside on another:"
             " give friction=, or hold it by a joint or spring"
-            * (bool(searched_contacts(system.mechanism)) or any(force.contact is not None for force in laws))
+            * (bool(contacts_of(system)) or any(force.contact is not None for force in laws))
         )
 
     def _after_motion(self, state: State, change: Array) -> State | None:
@@ -183,7 +184,7 @@ class StepsToRest:
         """Largest motion allowed in one step, in lengths of the model or rad, so that nothing passes through thin
         contact bodies.
         """
-        contacts, dimension = searched_contacts(self._system.mechanism), self._system.dimension
+        contacts, dimension = contacts_of(self._system), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]
         least = min((size for size in sizes if size > 0), default=np.inf)

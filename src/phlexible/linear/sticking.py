@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.errors import EquilibriumError
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
 from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
 from phlexible.state.layout import State
@@ -20,8 +22,8 @@ from phlexible.state.system import System
 from phlexible.step.tables.memory import Memory
 
 LIMITLESS = 1e12
-"""Friction of which no bristle slips, and lever arms of what rolls and drills [m]."""
-LONG = 1e30 * np.array([0.6, 0.48, 0.64])
+"""Friction of which no bristle slips."""
+LONG = 1e30
 """Bristle that is bent as far as any friction allows."""
 SOFT = 1e-30
 """Of their stiffness: bristles that hold nothing."""
@@ -31,6 +33,22 @@ ROUND_OFF = 1e-12
 """Of the limit of friction, below which a bristle certainly is."""
 REPEATED = 1e-9
 """Of the largest one: stiffness that is round-off."""
+
+
+def principal_stiffnesses(stiffness: sparse.csr_array) -> tuple[Array, Array]:
+    """Return the eigenvalues of a symmetric matrix above round-off, and unit eigenvectors as rows, (k, velocities).
+
+    Raises:
+        EquilibriumError: a negative one.
+    """
+    touched = np.unique(stiffness.indices)
+    sizes, directions = np.linalg.eigh(stiffness[touched][:, touched].toarray())
+    least = REPEATED * np.abs(sizes).max(initial=0.0)
+    if (sizes < -least).any():
+        raise EquilibriumError('form="stress": what touches pushes away from rest; take form="displacement"')
+    rows = np.zeros((int((sizes > least).sum()), stiffness.shape[0]))
+    rows[:, touched] = directions[:, sizes > least].T
+    return sizes[sizes > least], rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +71,14 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return tables of friction coefficients in which friction that can stick has no limit and all other friction
-    is zero.
-    """
-    limits = {name: LIMITLESS * np.ones_like(memory[name]) for name in ("friction", "bristle_lever")}
-    limits["friction"][memory["bristle_of"] < 0] = 0.0
+    """Tables of friction that sticks without a limit, but of contacts among many, and of none that creeps."""
+    limits = {
+        f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
+    }
+    are_of_two = memory["contact_group_laws"] > 0
+    limits = {name: np.where(are_of_two & (own > 0.0), LIMITLESS, own) for name, own in limits.items()}
+    limits["contact_group_friction"][memory["contact_group_bristle"] == 0.0] = 0.0
+    limits["friction"] = np.where(memory["bristle_of"] < 0, 0.0, LIMITLESS)
     return limits | {"bearing_share": np.zeros_like(memory["bearing_share"])}
 
 
@@ -91,7 +112,7 @@ class StickingFriction:
         springs slip.
         """
         count = len(bristles_of(equations.system))
-        slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 6] > 0
+        slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 1] > 0
         if not count:
             return cls(equations, start, slipped)
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
@@ -114,10 +135,8 @@ class StickingFriction:
 
     @cached_property
     def unlimited(self) -> RestEquations:
-        """Equations at rest in which friction that sticks has no limit."""
-        memory = self.equations.memory
-        deep = memory["force_rest"] + self.system.largest_length * np.asarray(memory["push_side"])
-        return self.equations.with_numbers(without_limits(memory) | {"force_rest": deep})
+        """Equations at rest in which friction has no limit."""
+        return self.equations.with_numbers(without_limits(self.equations.memory))
 
     @property
     def stiffness(self) -> Array:
@@ -139,13 +158,13 @@ class StickingFriction:
 
     @cached_property
     def numbers(self) -> IntArray:
-        """Index of the force that each friction spring belongs to, shape (bristles,)."""
-        return np.array([k for k, *_ in bristles_of(self.system)], dtype=np.int64)
+        """Number of the force that each is of, shape (bristles,)."""
+        return np.array([k for k, _ in bristles_of(self.system)], dtype=np.int64)
 
     @cached_property
     def grips(self) -> BoolArray:
         """Mask of friction springs whose static friction exceeds the kinetic one, shape (bristles,)."""
-        return np.array([bristle.grip != 1.0 for *_, bristle in bristles_of(self.system)], dtype=bool)
+        return np.array([bristle.grip != 1.0 for _, bristle in bristles_of(self.system)], dtype=bool)
 
     @cached_property
     def follows_joints(self) -> BoolArray:
@@ -172,9 +191,9 @@ class StickingFriction:
         start = self._state(self.start, _bristles(self.start, self.count), self.has_slipped)
         bent = _bristles(self.unlimited.after_step(start, way), self.count)
         trial = self._state(state, bent, self.has_slipped)
-        longest = self._state(state, np.tile(np.r_[LONG, np.zeros(4)], (self.count, 1)), self.has_slipped)
+        longest = self._state(state, np.tile((LONG, 0.0), (self.count, 1)), self.has_slipped)
         limits, sizes = (
-            self.stiffness * np.linalg.norm(_bristles(each, self.count)[:, :3], axis=1)
+            self.stiffness * np.abs(_bristles(each, self.count)[:, 0])
             for each in (limited.after_step(longest, None, multipliers), trial)
         )
         slips = sizes > limits
@@ -225,11 +244,9 @@ class StickingFriction:
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
             shares = np.where(np.arange(self.count) == own, 1.0, SOFT)
-            stiffness = self._tangents(state, there.multipliers, shares, nothing).stiffness.toarray()
-            sizes, directions = np.linalg.eigh(stiffness / self.stiffness[own])
-            kept = sizes > REPEATED * sizes.max(initial=0.0)
-            rows = np.sqrt(sizes[kept])[:, None] * directions[:, kept].T
-            found.append((int(self.numbers[own]), float(self.stiffness[own]), rows))
+            sizes, rows = principal_stiffnesses(self._tangents(state, there.multipliers, shares, nothing).stiffness)
+            stiffness = float(self.stiffness[own])
+            found.append((int(self.numbers[own]), stiffness, np.sqrt(sizes / stiffness)[:, None] * rows))
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
@@ -249,7 +266,7 @@ class StickingFriction:
         """
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
-        own[:, 3:] = bristles[:, 3:]
+        own[:, 1] = bristles[:, 1]
         return self._state(there.state, own, self.has_slipped), shares
 
     def _moving(self, state: State) -> IntArray:
@@ -263,18 +280,14 @@ class StickingFriction:
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 
     def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
-        """Return a state with the given deflections of friction springs, shape (bristles, 7), and slip flags, shape
-        (bristles,).
-        """
-        own = np.concatenate([bristles[:, :6], slips[:, None]], axis=1).ravel()
+        """The state with these bristles, of which some slip."""
+        own = np.column_stack([bristles[:, 0], slips]).ravel()
         others = np.zeros(remembered_count(self.system)) if state.branches is None else state.branches
         return replace(state, branches=np.concatenate([others[: len(others) - len(own)], own]))
 
 
 def _bristles(state: State, count: int) -> Array:
-    """Return the history variables of the last ``count`` friction springs in a state, shape (bristles, 7); zeros if
-    it has none.
-    """
+    """States of all bristles, shape (bristles, 2)."""
     if state.branches is None:
         return np.zeros((count, len(BRISTLE)))
     return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))

@@ -7,11 +7,9 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.contact_members import Member, heights, members_of
+from phlexible.description.interactions.contact_members import Member, heights
 from phlexible.description.interactions.functions import DirectionOf, PointOf
-from phlexible.description.interactions.surfaces import Surface, Touchable
 from phlexible.description.ports import Port
-from phlexible.shapes.solids import Sphere
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.tables.declarations import MemberKind
 
@@ -126,16 +124,8 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Return the colliding members of a contact: those of a contact group, or the points and the surface of two
-    bodies.
-    """
-    if contact.is_searched:
-        return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
-    surface = contact.second
-    if not isinstance(surface, Touchable):
-        surface = Surface(surface, Sphere(contact.radius))  # type: ignore[arg-type]
-        return members_of(contact.touchers, [surface], (0.0, 0.0), dimension)
-    return members_of(contact.touchers, [surface], (contact.radius, 0.0), dimension)
+    """Return the members of a contact that have a signed distance from others."""
+    return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
 
 
 def _thickness(ball: Member, other: Member) -> float:

@@ -15,6 +15,7 @@ from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, rigid_rows, velocity_components
 from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.errors import (
     LargeDeflectionWarning,
@@ -347,14 +348,18 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
         contact = force.contact
         if contact is None or element in reported:
             continue
-        depth = contact.side * (force.rest - record.theta[:, number])
+        theta = record.theta[:, number]
+        if isinstance(element, Contact):  # of which none is stored
+            values = run.system.coordinate_functions(force.coordinate).values(run.instants)
+            theta = np.array([force.coordinate.value(y) for y in values])
+        depth = contact.side * (force.rest - theta)
         deepest = int(np.argmax(depth))
         if not depth[deepest] > 0:
             continue
         state = record.state(deepest)
         row, _ = coordinate_row(run.system, run.instants.at(slice(deepest, deepest + 1)), force.coordinate)
         compliance = row @ lu_factors(run.system.mass(state)).solve(row)
-        slope = -contact.slope(float(record.theta[deepest, number]), force.rest)
+        slope = -contact.slope(float(theta[deepest]), force.rest)
         ratio = step * float(np.sqrt(slope * compliance))
         if ratio > LONGEST * MOST_PARTS:
             reported.add(element)

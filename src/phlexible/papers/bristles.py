@@ -9,6 +9,7 @@ of the velocities and z with v = V nu and the effort k z; S turns z with its nor
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -16,7 +17,14 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SegmentCoordinate, SlidingCoordinate
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
-from phlexible.state.branches import BristleKind
+
+
+class BristleKind(Enum):
+    """Motions that a bristle resists: sliding, rolling along a surface, rotation about its normal."""
+
+    SLIDING = "bristle"
+    ROLLING = "rolling"
+    DRILLING = "drilling"
 
 
 @dataclass(frozen=True, eq=False)

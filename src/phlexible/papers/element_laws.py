@@ -53,7 +53,7 @@ class ElementLaws:
     def __init__(self, system: System) -> None:
         self._system = system
         for element in system.mechanism.elements:
-            if isinstance(element, Contact) and element.is_searched:
+            if isinstance(element, Contact) and element.is_of_many:
                 raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
             refuse_controller(element)
         self.forces = [force for _, force in system.forces]

@@ -3,7 +3,6 @@
 """
 
 from collections.abc import Iterator
-from enum import Enum
 from itertools import pairwise
 from math import prod
 
@@ -17,7 +16,6 @@ from phlexible.bodies.mechanics.floating import strain_rows
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.force_elements import Bristle
-from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
@@ -29,7 +27,7 @@ from phlexible.state.system import System
 # sticks, in the order of the forces.
 
 
-BRISTLE = ("1", "2", "3", "normal 1", "normal 2", "normal 3", "slips")
+BRISTLE = ("bent", "slips")
 PAIR = ("number", "bristle 1", "bristle 2", "bristle 3")
 TURN = ("rolling 1", "rolling 2", "rolling 3", "drilling", "drilling slips", "speed of the impact")
 KEPT_PAIRS = 6
@@ -46,30 +44,16 @@ def forces_of_branches(system: System, branches: Array) -> Array:
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_branch_forces(laws, branches)], axis=-1)[..., 1:]
     begin = pairs_begin(system) + _pair_numbers(system)
-    for k, _, bristle in bristles_of(system):
-        if not system.forces[k].force.contact:  # which rubs across its coordinate
-            pulls[..., k] -= bristle.stiffness * branches[..., begin]
+    for k, bristle in bristles_of(system):
+        pulls[..., k] -= bristle.stiffness * branches[..., begin]
         begin += len(BRISTLE)
     return pulls
 
 
-class BristleKind(Enum):
-    """Motions that a friction spring resists: sliding, rolling along a surface, rotation about its normal."""
-
-    SLIDING = "bristle"
-    ROLLING = "rolling"
-    DRILLING = "drilling"
-
-
-def bristles_of(system: System) -> list[tuple[int, BristleKind, Bristle]]:
-    """List the friction springs of a system, each with the index of its force and the kind of motion it resists."""
-    return [
-        (k, kind, bristle)
-        for k, (_, force) in enumerate(system.forces)
-        if force.friction
-        for kind, bristle in zip(BristleKind, force.friction.every_bristle, strict=True)
-        if bristle
-    ]
+def bristles_of(system: System) -> list[tuple[int, Bristle]]:
+    """List the friction springs along coordinates of a system, each with the index of its force."""
+    along = ((k, force.friction) for k, (_, force) in enumerate(system.forces) if not force.contact)
+    return [(k, friction.bristle) for k, friction in along if friction and friction.bristle]
 
 
 def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
@@ -152,26 +136,26 @@ def branch_count(system: System, with_soft: bool = True) -> int:
     return own + sum(_count(law) * n for law, n in strains) + inner
 
 
-def searched_contacts(mechanism: Mechanism) -> list[Contact]:
-    """Return the contacts of a mechanism whose touching pairs are found by a search (contact groups), in order."""
-    return [each for each in mechanism.elements if isinstance(each, Contact) and each.is_searched]
+def contacts_of(system: System) -> list[Contact]:
+    """Return the contacts of a system in their order: those of two whose forces it has, and those among many."""
+    known = {id(element) for element, _ in system.forces}
+    contacts = (each for each in system.mechanism.elements if isinstance(each, Contact))
+    return [each for each in contacts if each.is_of_many or id(each) in known]
 
 
 def kept_pairs(system: System) -> int:
     """Return the number of contact pairs for which a system reserves history variables in contact groups."""
     own = [
         each.members(system.dimension)
-        for each in searched_contacts(system.mechanism)
+        for each in contacts_of(system)
         if each.friction or each.law().loss_of_impacts
     ]
     return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
 
 
 def kept_turns(system: System) -> int:
-    """Return the number of contact pairs of contact groups for which rotational friction springs or impact speeds
-    are stored.
-    """
-    keep = any(each.resists_turns or each.law().loss_of_impacts for each in searched_contacts(system.mechanism))
+    """Number of contact pairs of groups for which rotations or speeds of impacts are stored."""
+    keep = any(each.resists_turns or each.law().loss_of_impacts for each in contacts_of(system))
     return kept_pairs(system) if keep else 0
 
 
@@ -190,8 +174,8 @@ def _pair_numbers(system: System) -> int:
 
 
 def _restitution_names(system: System) -> list[str]:
-    """List the names of contacts with restitution, each of which stores the speed of the last impact."""
-    forces = ((element, force.contact) for element, force in system.forces)
+    """List the names of stops with restitution, each of which stores the speed of the last impact."""
+    forces = ((element, force.contact) for element, force in system.forces if not isinstance(element, Contact))
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 
 
@@ -199,7 +183,7 @@ def remembered_names(system: System) -> list[str]:
     """Return the names of all history variables, the entries of ``State.branches``, with the parts that they belong
     to.
     """
-    owners = [f"{system.forces[k].element}: {kind.value}" for k, kind, _ in bristles_of(system)]
+    owners = [f"{system.forces[k].element}: bristle" for k, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _restitution_names(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
     names += [f"pair {k} that touches: {part}" for k in range(kept_turns(system)) for part in TURN]

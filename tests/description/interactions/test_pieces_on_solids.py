@@ -245,10 +245,10 @@ def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_o
     thin, thick = (
         ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(r, 0.4, axis=(0, 1, 0))) for r in (0.02, 0.08)
     )
-    assert ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_searched
-    assert not ph.Contact(rope, thick, stiffness=1e4).is_searched
+    assert ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_of_many
+    assert not ph.Contact(rope, thick, stiffness=1e4).is_of_many
     law = {"stiffness": 1e4, "friction": 0.2, "exponent": 1.5}
-    assert ph.Contact(rope, thin, **law).is_searched and ph.Contact(rope, thin, bristle=0, **law).is_searched
+    assert ph.Contact(rope, thin, **law).is_of_many and ph.Contact(rope, thin, bristle=0, **law).is_of_many
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")

@@ -1,4 +1,4 @@
-"""A contact of two and a list of these two are one motion, for every shape and law that both have."""
+"""A contact of two and a list of these two are one motion, whose forces are those of the coordinates of two."""
 
 import numpy as np
 import pytest
@@ -38,17 +38,24 @@ LAWS = {
     "rolls and drills": {"restitution": 1, "friction": 0.3, "rolling": 5e-3, "drilling": 5e-3},
 }
 
-LIMITS = {"sticks": 1e-5, "rolls and drills": 5e-5}
-"""Bristles stay along a surface that turns by different rules of the same order."""
+
+def path(t):
+    """Of ground that moves."""
+    return np.array((0.3 * t, 0.1 * np.sin(20 * t), 0.5 * t))
 
 
-def motions(toucher, surface, law, is_free):
-    """Of a ball, a point or a rope on the ground or on a free body, as a contact of two and as a list."""
+def turn(t):
+    """Of the same ground."""
+    return Rotation.from_rotvec(np.array((0.2, -0.3, 0.4)) * np.sin(5 * t))
+
+
+def motions(toucher, surface, law, carrier, sides=(False, True)):
+    """Of a ball, a point or a rope on ground, also such that moves, or a free body: a contact of two and a list."""
     found = []
-    for is_listed in (False, True):
-        model, turned = ph.Model(gravity=(0, 0, -G)), TURN if is_free else Rotation.identity()
-        port = model.ground.at((0, 0, 0))
-        if is_free:
+    for is_listed in sides:
+        model, turned = ph.Model(gravity=(0, 0, -G)), TURN if carrier == "body" else Rotation.identity()
+        port = model.ground.moving(path, turn) if carrier == "frame" else model.ground.at((0, 0, 0))
+        if carrier == "body":
             low = ph.RigidBody(2.0, (0.02, 0.03, 0.04))
             port = model.add(
                 low, "low", rotation=turned, velocity=(0, 0, 1.0), angular_velocity=(0.3, 0.2, -0.4)
@@ -86,19 +93,44 @@ def cases():
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
-@pytest.mark.parametrize("is_free", [False, True], ids=["on the ground", "on a free body"])
+@pytest.mark.parametrize("carrier", ["ground", "body"])
 @pytest.mark.parametrize(("toucher", "surface", "law"), tuple(cases()))
-def test_a_contact_of_two_is_a_list_of_two(toucher, surface, law, is_free):
+def test_a_contact_of_two_is_a_list_of_two(toucher, surface, law, carrier):
     """In steps so short that they need no parts, which both ask for by rules of their own."""
-    (_, one), (listed, other) = motions(toucher, surface, LAWS[law], is_free)
-    assert listed.is_searched and one.contact_steps[-1] == other.contact_steps[-1] == 0
-    most = LIMITS.get(law, 1e-8)
-    if surface == "piece":
-        most = max(most, 2e-6)  # of lists with a term for what is parallel
-    assert one.recording.position == pytest.approx(other.recording.position, abs=most)
+    (_, one), (listed, other) = motions(toucher, surface, LAWS[law], carrier)
+    assert listed.is_of_many and one.contact_steps[-1] == other.contact_steps[-1] == 0
+    assert one.recording.position == pytest.approx(other.recording.position, abs=1e-9)
     for name in ("dissipated", "spring"):
         ends = (getattr(each.energy, name)[-1] for each in (one, other))
-        assert next(ends) == pytest.approx(next(ends), abs=10 * most), name
+        assert next(ends) == pytest.approx(next(ends), abs=1e-8), name
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+@pytest.mark.parametrize("carrier", ["ground", "body", "frame"])
+@pytest.mark.parametrize(("toucher", "surface", "law"), [each for each in cases() if each[:2] != ("point", "box")])
+def test_pairs_have_the_forces_and_energies_of_the_coordinates_of_two(toucher, surface, law, carrier):
+    """At all instants; friction stores more."""
+    [(contact, motion)] = motions(toucher, surface, LAWS[law], carrier, [False])
+    run, forces = motion.run, motion.element_force(contact).reshape(len(motion.time), -1)
+    laws = [force for element, force in run.system.forces if element is contact]
+    thetas = [
+        [force.coordinate.value(y) for y in run.system.coordinate_functions(force.coordinate).values(run.instants)]
+        for force in laws
+    ]
+    stored = sum(np.array([law.energy(x) for x in theta]) for law, theta in zip(laws, thetas, strict=True))
+    assert stored.max() > 1e-3
+    if "friction" not in LAWS[law]:
+        assert motion.energy.spring == pytest.approx(stored, rel=1e-9, abs=1e-12)
+    else:
+        assert (motion.energy.spring > stored - 1e-12).all()
+    for own, theta, pushed in zip(laws, thetas, forces.T, strict=True):
+        rates = np.gradient(theta, motion.time)
+        known = [own.conservative(x) + own.resistance(x, rate) for x, rate in zip(theta, rates, strict=True)]
+        damped = own.contact.restitution is not None  # by how fast they met
+        assert pushed[[0, -1]] == pytest.approx(np.array(known)[[0, -1]], abs=0.02 * np.abs(forces).max())
+        assert damped or pushed == pytest.approx(known, abs=0.02 * np.abs(forces).max())
+    works = sum(np.abs(work).max() for work in motion.energy.work.values())
+    assert (works > 1e-3) == (carrier == "frame" and surface != "piece")
 
 
 def test_places_that_no_solid_of_the_other_side_touches_are_left_out():

@@ -20,6 +20,7 @@ from phlexible.description.interactions.contact_members import (
     line_nodes,
     listed,
     members_of,
+    members_of_two,
     size_of,
     skin_of,
 )
@@ -93,9 +94,9 @@ class Contact(ForceElement):
     parts (8.23), ``motion.contact_steps``.
 
     Friction bends a spring along the surface, its bristle, before the bodies slide, so that they stick without
-    creep (8.41). A point, sphere or line and one surface are a contact of their own. Of lists and whole bodies
-    those that are near are searched (8.32), so that thousands cost little. Members on one body do not meet; a line
-    that is both sides touches itself. A body that is a ball and one surface, or another ball, are a contact of two.
+    creep (8.41). Pairs that are near are searched (8.32), so that thousands cost little. Members on one body do not
+    meet; a line that is both sides touches itself. A point, sphere or line and one surface, and a body that is a
+    ball and one surface or another ball, are a contact of two, whose normal forces are recorded.
 
     Attributes:
         first: the point, or the centre of a sphere; a string, rod or beam; a rigid body with a shape, all of which
@@ -172,7 +173,7 @@ class Contact(ForceElement):
         super().__post_init__()
         self._take_ball()
         settle_impacts(self)
-        if self.is_searched:
+        if self.is_of_many:
             self._check_search()
             return
         if self.second_radius is not None:
@@ -216,7 +217,7 @@ class Contact(ForceElement):
         name = "rolling" if self.rolling else "drilling"
         if not self.friction:
             raise ParameterError(f"{self}: {name} needs friction; give friction=, too")
-        if self.is_searched:
+        if self.is_of_many:
             if not any(each.is_ball for each in self.members()):
                 raise ParameterError(f"{self}: {name} needs spheres that can rotate; leave it out")
             return
@@ -239,7 +240,7 @@ class Contact(ForceElement):
     @property
     def _mass_and_size(self) -> tuple[float, float]:
         """Mass that rests on the contact [kg], and the length of which weights go a thousandth deep, or 0 [m]."""
-        if self.is_searched:
+        if self.is_of_many:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
         touchers = self.touchers
@@ -258,7 +259,7 @@ class Contact(ForceElement):
     def law(self, side: float = 1.0) -> OneSided:
         """Of the normal force."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
-        usual = LONGEST_OF_MANY if self.is_searched and self.damping else LONGEST_PART
+        usual = LONGEST_OF_MANY if self.is_of_many and self.damping else LONGEST_PART
         push = (self.hard, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
@@ -273,7 +274,7 @@ class Contact(ForceElement):
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: drilling= needs a model in space; leave it out")
         along = self.bristle or self._along
-        gyration = 1.0 if self.is_searched else SOLID_BALL * self.radius**2
+        gyration = self.gyration
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
         rolls, drills = (
@@ -286,6 +287,11 @@ class Contact(ForceElement):
             for grip, lever in ((1.0, self.rolling), (sticking.grip if sticking else 1.0, patch))
         )
         return rolls if self.rolling else None, drills if self.drilling else None
+
+    @property
+    def gyration(self) -> float:
+        """0.4 r^2 of the ball that rolls and drills [m^2]; of many 1."""
+        return 1.0 if self.is_of_many else SOLID_BALL * self.radius**2
 
     @property
     def _along(self) -> float:
@@ -302,10 +308,10 @@ class Contact(ForceElement):
     @property
     def _rubbed(self) -> Sequence[Port]:
         """What friction holds, in a contact of two the first of it."""
-        return [each.start for each in self.members()] if self.is_searched else self.touchers[:1]
+        return [each.start for each in self.members()] if self.is_of_many else self.touchers[:1]
 
     @cached_property
-    def is_searched(self) -> bool:
+    def is_of_many(self) -> bool:
         """Whether it is of lists or whole bodies, of which those that are near are found."""
         if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
@@ -334,14 +340,15 @@ class Contact(ForceElement):
         return tuple(part for name, side in sides if side is not None for part in listed(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Spheres, pieces, places and solids of both sides; none of a contact that is not searched.
+        """Spheres, pieces, places and solids of both sides.
 
         ``dimension``: of the model; None: that of the bodies.
         """
-        if not self.is_searched:
-            return ()
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
+        if dimension not in self._members and not self.is_of_many:
+            surface, radius = self._touched
+            self._members[dimension] = members_of_two(self.touchers, radius, surface, dimension)
         if dimension not in self._members:
             other = self.radius if self.second_radius is None else self.second_radius
             second = None if self.second is None else listed("second", self.second)
@@ -415,9 +422,16 @@ class Contact(ForceElement):
         return self.second.carrier if isinstance(self.second, Touchable) else cast("Port", self.second)
 
     @property
+    def _touched(self) -> tuple[Touchable, float]:
+        """The surface, or the sphere about the other port, and the radius of what touches it [m]."""
+        if isinstance(self.second, Touchable):
+            return self.second, self.radius
+        return Surface(self._other, Sphere(self.radius)), 0.0
+
+    @property
     def ports(self) -> tuple[Port, Port]:
         """The surface's or other sphere's, and the first point; of many the first and the last."""
-        if self.is_searched:
+        if self.is_of_many:
             members = self.members()
             return members[0].start, members[-1].end
         return self._other, self.touchers[0]
@@ -429,7 +443,7 @@ class Contact(ForceElement):
             ModelError: the bodies start deep inside each other.
             ParameterError: in the plane, a direction that leaves it.
         """
-        if self.is_searched:
+        if self.is_of_many:
             if dimension == 1 and self.friction:
                 raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
             check_depths(self, self.members(dimension), dimension)
@@ -440,8 +454,7 @@ class Contact(ForceElement):
             rolls, drills = self.against_turns(dimension)
             speed = self.friction_speed or CREEP_SPEED
             friction = Coulomb(self.friction, speed, 0.0, None, self.sticking, rolls, drills)
-        surface = self.second if isinstance(self.second, Touchable) else Surface(self._other, Sphere(self.radius))
-        radius = self.radius if isinstance(self.second, Touchable) else 0.0
+        surface, radius = self._touched
         found = []
         for port in self.touchers:
             for gap in surface.gaps(port, dimension):
@@ -479,7 +492,7 @@ class Contact(ForceElement):
     def __repr__(self) -> str:
         if self.name:
             return self.name
-        if self.is_searched:
+        if self.is_of_many:
             sides = ", ".join(_name(each) for each in (self.first, self.second) if each is not None)
         else:
             sides = f"{_name(self.first)}, {self._other}"

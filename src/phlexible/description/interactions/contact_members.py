@@ -204,6 +204,14 @@ def members_of(
     return (*found, *solids)
 
 
+def members_of_two(
+    touchers: Sequence[Port], radius: float, surface: Touchable, dimension: int
+) -> tuple[Member, ...]:
+    """Points, or spheres of a radius, and one surface."""
+    rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touchers)
+    return (*rounds, *_rounds(surface, 0.0, 2), *_solids(surface, 2, dimension))
+
+
 def _owner(part: Side) -> object:
     match part:
         case Touchable():
@@ -484,7 +492,7 @@ def _solids_of_shape(
             if is_inside:
                 for k in range(dimension):
                     for sign in (1.0, -1.0):
-                        own = _upright(-sign * axes[:, k])
+                        own = _upright(sign * axes[:, k])
                         yield _solid(port, side, MemberKind.PLANE, own, (-float(halves[k]),))
             else:
                 around, thickness = float(np.linalg.norm(halves[:dimension])), 2 * float(halves[:dimension].min())

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination import BlockSchedule, block_schedule
 from phlexible.description.ground import frame_positions, frame_rotations
+from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import ServoPush
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceValue
@@ -46,7 +47,7 @@ from phlexible.step.assembly.interactions import (
     element_law,
     impact_tables,
     law_tables,
-    zones_of,
+    of_pairs,
 )
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
@@ -296,9 +297,11 @@ def _numbered(system: System, with_segments: bool) -> Parts:
         if each.is_prescribed:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
+        if isinstance(element, Contact):
+            tables.interactions.append(Interaction((), of_pairs(force)))
+            continue
         rows = () if place in rods.forces else force.coordinate.functions()
-        zones = zones_of(force.coordinate)
-        functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
+        functions = tuple(map(tables.function, rows))
         tables.interactions.append(Interaction(functions, element_law(force, number, _bearing(system, force))))
     tables.interactions += list(_strains(system, tables))
     for related in system.related:

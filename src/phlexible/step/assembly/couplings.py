@@ -81,15 +81,12 @@ class FunctionKind(NamedTuple):
 class InteractionKind(NamedTuple):
     """A constraint or a law without its numbers.
 
-    ``gap_count`` functions make its coordinate, and further ones are components of sliding if it ``slides``.
     ``row`` is the constraint row whose multiplier acts on it, ``bearing`` the constraint whose force causes its
     friction; -1: none.
     """
 
     functions: tuple[FunctionKind, ...]
     is_law: bool
-    gap_count: int
-    slides: bool
     row: int
     bearing: int
 
@@ -435,7 +432,6 @@ class Couplings:
             "pairs": [len(own) for own in self.pairs],
             "pair_weight": pair_weights,
             "functions": np.diff(self._starts),
-            "gap_count": [each.gap_count for each in self.interactions],
         }
         tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
         return tables | columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
@@ -469,8 +465,6 @@ class Couplings:
             "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
             "group_block": blocks,
         }
-        chords = [each.functions[each.gap_count].terms[0][0] if each.slides else -1 for each in self._laws]
-        tables["slip_parts"] = [len(self.chords[chord]) if chord >= 0 else 0 for chord in chords]
         rows = int(self._starts[self.constraint_count])
         first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
         for constraint, own in self._related.items():

@@ -1,4 +1,4 @@
-"""Tables of the kernels for rods, soft bodies and contact groups (docs/theory.md, 5 and 8)."""
+"""Rods, soft bodies and contacts as tables of the kernels (docs/theory.md, 5 and 8)."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from phlexible.description.interactions.rod_element import KEPT, RodElement
 from phlexible.description.joints.joints import Fixed, Revolute, Spherical, Universal
 from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
-from phlexible.state.branches import kept_pairs, kept_turns, searched_contacts
+from phlexible.state.branches import contacts_of, kept_pairs, kept_turns
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
@@ -296,7 +296,7 @@ def _numbers(function: ScalarFunction) -> tuple[float, float]:
     return 0.0, 0.0
 
 
-# Contacts among many as tables of the kernels (docs/theory.md, 8).
+# Contacts as tables of the kernels (docs/theory.md, 8).
 
 TOUCHING = 8
 """Pairs in Newton's matrix, for each member; what more push are left out there."""
@@ -313,7 +313,7 @@ WIDER = 1.01
 
 
 class ContactGroupTables:
-    """Members of all contact groups of a system, and their tables.
+    """The members of all contacts of a system, whose pairs are searched.
 
     Args:
         system: whose elements they are.
@@ -321,7 +321,10 @@ class ContactGroupTables:
     """
 
     def __init__(self, system: System, collector: VectorCollector) -> None:
-        self._contact_groups = searched_contacts(system.mechanism)
+        self._contact_groups = contacts_of(system)
+        self._laws = [
+            [k for k, (element, _) in enumerate(system.forces) if element is each] for each in self._contact_groups
+        ]
         self._members: list[tuple[int, Member]] = [
             (number, member)
             for number, each in enumerate(self._contact_groups)
@@ -369,6 +372,13 @@ class ContactGroupTables:
             known = own[own > 0] if (own > 0).any() else sizes[sizes > 0]
             skins.append(SKIN * float(known.mean()) if len(known) else SKIN * system_size(members))
         bristles = [each.sticking for each in groups]
+        member_laws = list[int]()
+        for own, each, count in zip(
+            self._laws, groups, np.bincount(contact_group, minlength=len(groups)).tolist(), strict=True
+        ):
+            touchers = len(each.touchers) if own else 0
+            member_laws += [k * (len(own) // touchers) for k in range(touchers)]
+            member_laws += range(count - touchers)
         laws, turns = [each.law() for each in groups], [each.against_turns() for each in groups]
         resisting = [next((bristle for bristle in pair if bristle), None) for pair in turns]
         meshed = np.zeros(len(groups), dtype=bool)
@@ -382,6 +392,9 @@ class ContactGroupTables:
             "touching_pairs": TOUCHING * len(members),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
+            "contact_group_law": [own[0] if own else -1 for own in self._laws],
+            "contact_group_laws": [len(own) for own in self._laws],
+            "member_law": member_laws,
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
             "member_apart": [member.row.apart if member.row else 0 for member in members],
@@ -393,6 +406,7 @@ class ContactGroupTables:
             "member_axis": self._axes,
             "pair_vector": moving,
             "member_radius": radius,
+            "member_hold": np.ones(3 * len(members)),
             "member_around": np.where(meshed[contact_group], WIDER, 1.0) * [member.reach for member in members],
             "member_size": [number for member in members for number in member.size],
             "member_rounding": [member.rounding for member in members],
@@ -409,8 +423,14 @@ class ContactGroupTables:
             "contact_group_slowest": [each.slowest for each in laws],
             "contact_group_rolling": [rolls.lever if rolls else 0.0 for rolls, _ in turns],
             "contact_group_drilling": [drills.lever if drills else 0.0 for _, drills in turns],
-            "contact_group_turn_stiffness": [each.stiffness if each else 0.0 for each in resisting],
-            "contact_group_turn_damping": [each.damping if each else 0.0 for each in resisting],
+            "contact_group_turn_stiffness": [
+                bristle.stiffness / each.gyration if bristle else 0.0
+                for bristle, each in zip(resisting, groups, strict=True)
+            ],
+            "contact_group_turn_damping": [
+                bristle.damping / each.gyration if bristle else 0.0
+                for bristle, each in zip(resisting, groups, strict=True)
+            ],
             "contact_group_share": [each.part_share for each in laws],
             "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw, TensionOnly
-from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, Coulomb, OneSided
+from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, OneSided
 from phlexible.description.interactions.functions import (
     AngleCoordinate,
     Coordinate,
@@ -17,7 +17,7 @@ from phlexible.description.interactions.functions import (
     Row,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
-from phlexible.description.interactions.surfaces import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
+from phlexible.description.interactions.surfaces import RoundedCoordinate
 from phlexible.description.joints.rolling import RollingCoordinate
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
@@ -43,7 +43,6 @@ from phlexible.step.tables.declarations import (
     PRESSURE,
     ROLLING,
     ROUNDED,
-    SEGMENT,
     SERVO,
     SPRING,
     ST_VENANT_KIRCHHOFF,
@@ -69,7 +68,7 @@ class ForceData:
     """Numbers of a force law along one coordinate.
 
     Attributes:
-        coordinate: POSITION .. SEGMENT.
+        coordinate: POSITION .. ROLLING.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: factor of numerical damping.
@@ -78,12 +77,11 @@ class ForceData:
         functions: users' energy and its derivative.
         value: number among the prescribed forces, or -1.
         contact: of a one-sided force.
-        friction: along the coordinate, or across the contact.
+        friction: along the coordinate.
         row: constraint row whose multiplier acts on the coordinate, or -1.
         factor: of the coordinate in that row.
         radius: of a wheel that rolls.
-        slip: coordinate whose further functions are the components of sliding, if there is friction of this kind.
-        bearing: the constraint whose force causes friction, and its number of rows for forces; or None.
+        bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
         relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
         tension_only: of a string that neither stores nor resists where C < 1.
     """
@@ -102,7 +100,6 @@ class ForceData:
     friction: Coulomb | None = None
     row: int = -1
     factor: float = 0.0
-    slip: RubbingCoordinate | None = None
     radius: float = 0.0
     bearing: tuple[int, int] | None = None
     relaxation: Maxwell | None = None
@@ -112,12 +109,8 @@ class ForceData:
 def coordinate_kind(coordinate: Coordinate) -> int:
     """Number by which the kernels distinguish how a coordinate follows from its functions."""
     match coordinate:
-        case RubbingCoordinate():
-            return coordinate_kind(coordinate.gap)
         case RoundedCoordinate():
             return ROUNDED
-        case SegmentCoordinate():
-            return SEGMENT
         case RollingCoordinate():
             return ROLLING
         case AngleCoordinate():
@@ -128,10 +121,10 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return POSITION
 
 
-def zones_of(coordinate: Coordinate) -> dict[int, float]:
-    """Half widths of the zones that a rounded coordinate counts as zero [m], by the number of the function."""
-    own = coordinate.gap if isinstance(coordinate, RubbingCoordinate) else coordinate
-    return dict(enumerate(own.zones)) if isinstance(own, RoundedCoordinate) else {}
+def of_pairs(force: CoordinateForce) -> ForceData:
+    """The normal force of a contact of two, which pairs of members have."""
+    assert force.contact is not None, "it is one-sided"
+    return ForceData(POSITION, SPRING, contact=OneSided(force.contact.stiffness, side=force.contact.side))
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
@@ -157,7 +150,6 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         value=value,
         contact=force.contact,
         friction=force.friction,
-        slip=force.coordinate if isinstance(force.coordinate, RubbingCoordinate) else None,
         bearing=bearing,
         relaxation=force.relaxation,
     )
@@ -226,9 +218,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],
         "bearing_rows": [law.bearing[1] if law.bearing else 0 for law in laws],
         "bearing_share": [law.friction.share if law.friction else 0.0 for law in laws],
-        "slip_points": [law.slip.points if law.slip else 0 for law in laws],
-        "slip_turning": [law.slip.turning if law.slip else 0 for law in laws],
-        "slip_radius": [law.slip.radius if law.slip else law.radius for law in laws],
+        "roll_radius": [law.radius for law in laws],
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],
@@ -236,7 +226,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def impact_tables(laws: Sequence[ForceData]) -> Tables:
-    """Tables of the contacts that store the speed of an impact, by name."""
+    """Tables of stops that store the speed of an impact."""
     remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
     return {
         "impacts": sum(remember),
@@ -245,28 +235,16 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Tables of the friction springs of all forces by name, for each force those of sliding, rolling and
-    drilling."""
-    bristles: list[Bristle] = []
-    numbers = []
-    for law in laws:
-        own = law.friction.every_bristle if law.friction else (None, None, None)
-        numbers.append(
-            [-1 if each is None else len(bristles) + k for each, k in zip(own, _places(own), strict=True)]
-        )
-        bristles += [bristle for bristle in own if bristle]
+    """Tables of the friction springs of all forces."""
+    own = [law.friction.bristle if law.friction else None for law in laws]
+    bristles = [bristle for bristle in own if bristle]
+    numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
     return {
-        **columns(("bristle_of", "rolling_of", "drilling_of"), numbers),
+        "bristle_of": [number if bristle else -1 for bristle, number in zip(own, numbers.tolist(), strict=True)],
         "bristle_stiffness": [bristle.stiffness for bristle in bristles],
         "bristle_damping": [bristle.damping for bristle in bristles],
         "bristle_grip": [bristle.grip for bristle in bristles],
-        "bristle_lever": [bristle.lever for bristle in bristles],
     }
-
-
-def _places(own: Sequence[Bristle | None]) -> list[int]:
-    """Number of friction springs before each of these entries."""
-    return [sum(each is not None for each in own[:k]) for k in range(len(own))]
 
 
 def branch_tables(
@@ -311,15 +289,11 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A sum of terms minus a constant and, unless ``time`` is -1, minus a component of the moving vectors.
-
-    A rounded coordinate counts values between -``zone`` and ``zone`` as zero.
-    """
+    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors."""
 
     terms: tuple[Term, ...]
     constant: float = 0.0
     time: int = -1
-    zone: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,19 +311,9 @@ class Interaction:
             for function in self.functions
         )
         if self.force is None:
-            return InteractionKind(functions, False, self.gap_count, False, -1, -1)
+            return InteractionKind(functions, False, -1, -1)
         bearing = self.force.bearing[0] if self.force.bearing else -1
-        return InteractionKind(functions, True, self.gap_count, self.slides, self.force.row, bearing)
-
-    @property
-    def slides(self) -> bool:
-        """Whether its last functions are components of sliding."""
-        return self.force is not None and self.force.slip is not None
-
-    @property
-    def gap_count(self) -> int:
-        """Number of functions that make the coordinate."""
-        return self.force.slip.gap_count if self.force and self.force.slip else len(self.functions)
+        return InteractionKind(functions, True, self.force.row, bearing)
 
 
 # Everything between bodies as tables of the kernels (docs/theory.md, 8).
@@ -452,6 +416,5 @@ class InteractionTables:
             "vector_base": [vector.base for vector in self.collector.vectors],
             "shape": np.concatenate(shapes),
             "term_coefficient": [term.coefficient for function in functions for term in function.terms],
-            "function_zone": [function.zone for function in functions],
             "function_constant": [function.constant for function in functions],
         }

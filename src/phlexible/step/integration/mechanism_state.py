@@ -26,7 +26,7 @@ from phlexible.step.tables.requests import RELAXATION
 NOTHING_MOVES = np.zeros((2, 0))
 
 LITTLE = 1e-8
-"""Of the reach: how far bodies move in the time for which forces of contacts among many are asked at an instant."""
+"""Of the reach: how far bodies move in the time for which forces of contacts are asked at an instant."""
 
 
 class MechanismState:
@@ -217,9 +217,9 @@ class MechanismState:
             return pushed
         fastest = float(np.abs(memory["velocity_weight"] * memory["velocity"]).max(initial=0.0))
         h = LITTLE * (self.assembly.system.reach / fastest if fastest else 1.0)
-        moving = self.assembly.moving_values(np.array([time]))  # what meets among many does not
+        moving = self.assembly.moving_values(np.array([time]))
         for step in (h, -h):
-            pair_forces(memory.header, step, moving, pushed)
+            pair_forces(memory.header, step, moving, self.assembly.moving_values(np.array([time + step])), pushed)
         self.measured_at = nan
         return 0.5 * pushed
 

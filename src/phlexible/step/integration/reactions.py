@@ -11,6 +11,7 @@ from phlexible.algebra.sparse import solver
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
+from phlexible.description.interactions.contact import Contact
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.branches import body_forces_of_branches, forces_of_branches
 from phlexible.state.forces import applied_by_elements, element_state, gravity_forces, load_forces
@@ -120,8 +121,8 @@ def reactions(
 
 
 def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
-    """Generalized forces of gravity, loads and elements, shape (velocities,), and element forces, shape
-    (forces,)."""
+    """Generalized forces of gravity, loads and elements but contacts, shape (velocities,), and element forces,
+    shape (forces,)."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):
@@ -130,10 +131,12 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
         return result, np.zeros(0)
     elements, prescribed = element_state(system, at), np.zeros(len(system.forces))
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
+    are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
+    theta = np.where(are_pushed, elements.theta, theta)
     pulls = applied_by_elements(system, elements, theta, state.velocity, prescribed)
     if state.branches is not None:
         pulls += forces_of_branches(system, state.branches)
-    return result + elements.rows.T @ pulls, pulls
+    return result + elements.rows.T @ np.where(are_pushed, 0.0, pulls), pulls
 
 
 def _own_forces(system: System, state: State) -> Array:

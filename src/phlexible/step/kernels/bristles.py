@@ -1,28 +1,14 @@
 """Friction that sticks: bristles between two surfaces, bent as far as friction holds them (docs/theory.md, 8).
 
-What a bristle keeps from step to step, ``bristle``: how it is bent, z; the normal of the surface it stands on;
-whether the last step slipped. Vectors are along the coordinates of a joint or plane, or in axes of the body that
-carries it.
+What a bristle along a coordinate keeps from step to step, ``bristle``: how it is bent, z; whether the last step
+slipped. Those of pairs are in ``many/pair_friction.py``.
 """
 
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Reals, Tables, Truth, Vector, dot, vector, where
+from phlexible.step.compilation.notation import Tables, Truth, Vector, dot, vector, where
 from phlexible.step.tables.declarations import BRISTLE
-
-
-@compiled
-def held_by(t: Tables, b: int, limit: float) -> float:
-    """The limit of bristle b in the step: more while it sticks."""
-    return where(t.bristle[BRISTLE * b + 6] > 0.0, limit, limit * t.bristle_grip[b])
-
-
-@compiled
-def bent(t: Tables, b: int) -> Vector:
-    """z of bristle b at the start of the step."""
-    own = t.bristle + BRISTLE * b
-    return vector(own[0], own[1], own[2])
 
 
 @compiled
@@ -51,39 +37,10 @@ def held(
 
 
 @compiled
-def bend(
-    t: Tables, f: int, b: int, z: Vector, u: Vector, limit: float, h: float
-) -> tuple[Vector, Vector, Vector, float, float]:
-    """The same of bristle b of force f, without what goes into the tables: work, loss, z at the end."""
-    k, own = t.bristle_stiffness[b], t.bristle_end + BRISTLE * b
-    force, to_limit, e, a, steeper, end, slips = held(k, t.bristle_damping[b], z, u, limit, h)
-    own[6] = where(slips, 1.0, 0.0)
-    put(own, end)
-    t.bristle_moved[b] = sqrt(dot(end - z, end - z))
-    work = dot(force, u)
-    t.across_loss[f] += work
-    t.loss[f] += work - 0.5 * k * (dot(end, end) - dot(z, z))
-    return force, to_limit, e, a, steeper
-
-
-@compiled
-def put(own: Reals, v: Vector) -> None:
-    """Three numbers of a vector."""
-    own[0], own[1], own[2] = v.x, v.y, v.z
-
-
-@compiled
 def energy_of_bristle(t: Tables, f: int) -> float:
-    """k |z|^2 / 2 of all bristles of force f [J]."""
-    return _stored(t, t.bristle_of[f]) + _stored(t, t.rolling_of[f]) + _stored(t, t.drilling_of[f])
-
-
-@compiled
-def _stored(t: Tables, b: int) -> float:
-    if b < 0:
-        return 0.0
-    z = bent(t, b)
-    return 0.5 * t.bristle_stiffness[b] * dot(z, z)
+    """k z^2 / 2 of the bristle of force f [J]."""
+    b = t.bristle_of[f]
+    return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 
 
 @compiled
@@ -98,28 +55,21 @@ def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vect
 
 
 @compiled
-def resist_sliding(
-    t: Tables, f: int, z: Vector, u: Vector, coefficient: float, normal: float, h: float
-) -> tuple[Vector, Vector, Vector, float, float]:
-    """Friction of force f in a step that slides by u, by its bristle, bent by z at the start, or without one.
+def resist_sliding(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
+    """Friction of force f in a step that changes its coordinate, by its bristle or without one.
 
-    Returns the force, its derivative with respect to the normal force, and e, a and s as ``held``; books the loss.
+    Returns the force, its derivatives with respect to the level and to the coordinate at the end; books the loss.
     """
-    b = t.bristle_of[f]
+    u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
-        share = held_by(t, b, coefficient)
-        force, to_limit, e, a, s = bend(t, f, b, z, u, share * normal, h)
-        return force, share * to_limit, e, a, s
-    force, to_limit, e, a, s = crept(coefficient * normal, t.friction_speed[f], u, h)
-    work = dot(force, u)
-    t.across_loss[f] += work
-    t.loss[f] += work
-    return force, coefficient * to_limit, e, a, s
-
-
-@compiled
-def bent_at_start(t: Tables, f: int) -> Vector:
-    """z of the bristle against sliding of force f at the start of the step; zero without one."""
-    if t.bristle_of[f] < 0:
-        return vector(0.0, 0.0, 0.0)
-    return bent(t, t.bristle_of[f])
+        k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b
+        share, z = where(own[1] > 0.0, 1.0, t.bristle_grip[b]), own[0]
+        force, to_limit, e, a, s, z1, slips = held(
+            k, t.bristle_damping[b], vector(z, 0.0, 0.0), u, share * level, h
+        )
+        end[0], end[1] = z1.x, where(slips, 1.0, 0.0)
+        t.loss[f] += force.x * change - 0.5 * k * (z1.x * z1.x - z * z)
+        return force.x, share * to_limit.x, a - s * e.x * e.x
+    force, to_limit, e, a, s = crept(level, t.friction_speed[f], u, h)
+    t.loss[f] += force.x * change
+    return force.x, to_limit.x, a - s * e.x * e.x

@@ -3,21 +3,15 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
-from phlexible.step.compilation.notation import Number, Tables, all_of, along, any_of, vector, where
-from phlexible.step.kernels.bristles import bent_at_start, resist_sliding
-from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
+from phlexible.step.compilation.notation import Tables, all_of, any_of, where
+from phlexible.step.kernels.bristles import resist_sliding
+from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED
 
-# Discrete derivatives of gaps: from round and cornered shapes, from a piece of a line (docs/theory.md, 8).
+# Discrete derivatives of the length of several functions, and of how wheels slide (docs/theory.md, 8).
 #
 # omega goes to ``along``, d theta_{n+1}/dw to ``slope`` and d omega/dw_{n+1} to ``tangent``.
 
 LEAST = 1e-300
-
-
-@compiled
-def beyond(w: float, zone: float) -> float:
-    """What is left of w beyond -zone .. zone; w itself, with its derivative at 0 too, without a zone."""
-    return where(w >= zone, w - zone, where(w <= -zone, w + zone, 0.0))
 
 
 @compiled
@@ -31,94 +25,46 @@ def begin_gap(t: Tables, i: int) -> float:
     """theta_n; zero of what has a rate only."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
-    first, total = t.functions_begin[i], 0.0
-    if t.coordinate_of[i] == ROUNDED:
-        for m in range(first, first + t.gap_count[i]):
-            total += beyond(t.function0[m], t.function_zone[m]) ** 2
-    else:
-        w = t.function0 + first
-        place = clamped(w[1] / w[2])
-        total = w[0] - 2.0 * place * w[1] + place * place * w[2]
-    return sqrt(max(total, 0.0))
+    total = 0.0
+    for m in range(t.functions_begin[i], t.functions_end[i]):
+        total += t.function0[m] * t.function0[m]
+    return sqrt(total)
 
 
 @exported
 def gap_weights(t: Tables, i: int) -> None:
     """Of the coordinate of interaction i at the end of the step."""
-    first, count = t.functions_begin[i], t.gap_count[i]
+    first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_gap(t, first, count)
-    elif t.coordinate_of[i] == SEGMENT:
-        segment_gap(t, first)
     else:
         rolling_gap(t, i - t.constraints, first, count)
 
 
 @compiled
 def rounded_gap(t: Tables, first: int, count: int) -> None:
-    """theta = |q|: omega_i = mean(q_i) (delta(q_i)/delta(w_i)) / mean(theta) (8.26)."""
+    """theta = |w|: omega_i = mean(w_i) / mean(theta) (8.26)."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
-        before += beyond(t.function0[m], t.function_zone[m]) ** 2
-        after += beyond(t.function0[m] + t.function_change[m], t.function_zone[m]) ** 2
+        before += t.function0[m] * t.function0[m]
+        after += (t.function0[m] + t.function_change[m]) ** 2
     end = sqrt(after)
     both = max(sqrt(before) + end, LEAST)
     for m in range(first, first + count):
-        start, change = beyond(t.function0[m], t.function_zone[m]), t.function_change[m]
-        q = beyond(t.function0[m] + change, t.function_zone[m])
-        own, differs = where((q != 0.0) | (t.function_zone[m] == 0.0), 1.0, 0.0), q != start
-        crosses = (t.function_zone[m] > 0.0) & (start * q <= 0.0)  # within the zone, into it or out of it
-        share = where(crosses, where(differs, clamped((q - start) / change), 0.0), 1.0)
-        steeper = where(crosses & differs, (own - share) / change, 0.0)
-        t.along[m] = (start + q) * share / both
-        t.slope[m] = q * own / max(end, LEAST)
+        change = t.function_change[m]
+        t.along[m] = (2.0 * t.function0[m] + change) / both
+        t.slope[m] = (t.function0[m] + change) / max(end, LEAST)
         D = t.tangent + LAW_WIDTH * m
         for s in range(count):
             other = t.function0[first + s] + t.function_change[first + s]
-            D[s] = -t.along[m] * beyond(other, t.function_zone[first + s]) / (both * max(end, LEAST))
-        D[m - first] += (own * share + (start + q) * steeper) / both
-
-
-@compiled
-def segment_gap(t: Tables, first: int) -> None:
-    """theta^2 = w_1 - 2 t w_2 + t^2 w_3, t = w_2 / w_3 between 0 and 1 (8.27)."""
-    w, dw, along, slope = t.function0 + first, t.function_change + first, t.along + first, t.slope + first
-    end2, end3 = w[1] + dw[1], w[2] + dw[2]
-    u0, u1 = w[1] / w[2], end2 / end3
-    t0, t1 = clamped(u0), clamped(u1)
-    start, after = (
-        w[0] - 2.0 * t0 * w[1] + t0 * t0 * w[2],
-        w[0] + dw[0] - 2.0 * t1 * end2 + t1 * t1 * end3,
-    )
-    end = sqrt(max(after, 0.0))
-    both = max(sqrt(max(start, 0.0)) + end, LEAST)
-    ends_inside, differs = (u1 > 0.0) & (u1 < 1.0), t1 != t0
-    inside, stays = where(ends_inside, 1.0, 0.0), (u0 > 0.0) & (u0 < 1.0) & ends_inside
-    share = where(stays, inside, where(differs, clamped((t1 - t0) / (u1 - u0)), 0.0))  # delta(t) / delta(u)
-    steeper = where(differs & (not stays), (inside - share) / (u1 - u0), 0.0)
-    t_mean, square, u_mean = 0.5 * (t0 + t1), 0.5 * (t0 * t0 + t1 * t1), 0.5 * (u0 + u1)
-    mean2, mean3 = w[1] + 0.5 * dw[1], w[2] + 0.5 * dw[2]
-    rest = t_mean * mean3 - mean2
-    part = 2.0 * rest * share / mean3
-    along[0], along[1], along[2] = 1.0 / both, (part - 2.0 * t_mean) / both, (square - part * u_mean) / both
-    half = 0.5 / max(end, LEAST)
-    slope[0], slope[1], slope[2] = half, -2.0 * t1 * half, t1 * t1 * half
-    for s in range(3):
-        du = 1.0 / end3 if s == 1 else -u1 / end3 if s == 2 else 0.0
-        own2, own3 = 0.5 if s == 1 else 0.0, 0.5 if s == 2 else 0.0
-        dt = 0.5 * inside * du
-        dpart = 2.0 * (dt * mean3 + t_mean * own3 - own2) * share / mean3
-        dpart += 2.0 * rest * steeper * du / mean3 - part * own3 / mean3
-        D = t.tangent + LAW_WIDTH * first + s
-        D[0] = -along[0] * slope[s] / both
-        D[LAW_WIDTH] = (dpart - 2.0 * dt - along[1] * slope[s]) / both
-        D[2 * LAW_WIDTH] = (t1 * inside * du - dpart * u_mean - 0.5 * part * du - along[2] * slope[s]) / both
+            D[s] = -t.along[m] * other / (both * max(end, LEAST))
+        D[m - first] += 1.0 / both
 
 
 @compiled
 def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
     """No gap but how far the touching place of a wheel slides in the step (8.30)."""
-    k, r, total = (count - 1) // 2, t.slip_radius[f], 0.0
+    k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
         total += (t.function0[up + j] + 0.5 * t.function_change[up + j]) ** 2
@@ -263,24 +209,8 @@ def loss_of_impact(
 @compiled
 def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to ``loss``."""
-    u, level = vector(t.theta_change[f], 0.0, 0.0), t.friction[f]
+    level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * transmitted(t, f)
-    force, by_level, e, a, s = resist_sliding(t, f, bent_at_start(t, f), u, 1.0, level, h)
-    t.force_by_level[f], t.across_loss[f] = by_level.x, 0.0  # along the coordinate itself
-    return force.x, a - s * e.x * e.x
-
-
-@exported
-def slide(t: Tables, f: int, first: int, count: int, h: float, slope: Number) -> None:
-    """Friction along the functions after the first one, the gap, whose force is N with dN/dw1 = slope (8.18)."""
-    across = t.function_change + (first + 1)
-    u = vector(across[0], across[1] if count > 2 else 0.0, 0.0)
-    z, normal = bent_at_start(t, f), t.scalar_force[f]
-    force, to_normal, e, a, s = resist_sliding(t, f, z, u, t.friction[f], normal, h)
-    for i in range(count - 1):
-        D = t.tangent + LAW_WIDTH * (first + 1 + i)
-        t.generalized[first + 1 + i] = -along(force, i)
-        D[0] = -slope * along(to_normal, i)
-        for j in range(count - 1):
-            D[1 + j] = s * along(e, i) * along(e, j) - (a if i == j else 0.0)
+    force, t.force_by_level[f], slope = resist_sliding(t, f, t.theta_change[f], level, h)
+    return force, slope

@@ -140,7 +140,7 @@ def load_pairs(t: Tables, pairs: int) -> None:
 
 @compiled
 def load_force(t: Tables, f: int) -> None:
-    """The same of a contact of two."""
+    """Note the mobility of a stop, and what it rests with at its bodies."""
     total = 0.0
     gather_gap(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -301,7 +301,6 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 def contacts_push(t: Tables) -> Truth:
     """Whether a contact pushes at either end of the step that was tried last; notes which, and how they move."""
     found = False
-    copy(t.bristle_moved, t.bristle_bend, t.bristles)
     for f in range(t.forces):
         t.touching[f] = 0.0
         if t.energy_of[f] != CONTACT:
@@ -403,29 +402,11 @@ def hardness_of_force(t: Tables, f: int) -> float:
 
 @compiled
 def _harden(t: Tables, f: int, h: float) -> None:
-    """Add N' g M^-1 g^T of a contact to each of its carriers."""
+    """Add N' g M^-1 g^T of a stop to each of its carriers."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
-    load = load_of_force(t, f)
-    if t.friction[f] == 0.0 or t.bristle_of[f] >= 0:  # what creeps changes fast, however little a contact swings
-        slope = that_swings(slope, total, h, t.ahead[f], t.sunk[f], load)
-    slope += stiffness_of_bristle(t, t.bristle_of[f], total, h, t.friction[f] * load)
-    if t.rolling_of[f] >= 0 or t.drilling_of[f] >= 0:  # of a solid ball, whose centre moves as its surface turns
-        turns = 0.4 * t.slip_radius[f] * t.slip_radius[f]
-        slope += stiffness_of_bristle(t, t.rolling_of[f], total / turns, h, load) / turns
-        slope += stiffness_of_bristle(t, t.drilling_of[f], total / turns, h, load) / turns
+    slope = that_swings(slope, total, h, t.ahead[f], t.sunk[f], load_of_force(t, f))
     slope *= t.push_share[f]
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         t.hardness[t.group_node[group]] += slope * t.group_mobility[group]
-
-
-@compiled
-def stiffness_of_bristle(t: Tables, b: int, mobility: float, h: float, limit: float) -> float:
-    """Of bristle b as far as it swings, beside a limit, or a load times its lever; of none zero."""
-    if b < 0:
-        return 0.0
-    if t.bristle_lever[b] > 0.0:
-        limit *= t.bristle_lever[b]
-    bend = t.bristle_bend[b]
-    return that_swings(t.bristle_stiffness[b], mobility, h, bend, bend, limit)

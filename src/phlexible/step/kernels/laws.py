@@ -24,7 +24,6 @@ from phlexible.step.kernels.contact import (
     gap_weights,
     push,
     rub,
-    slide,
 )
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -327,14 +326,12 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     t.force_slope[f] = slope
     t.generalized[first] = force * weight
     t.tangent[LAW_WIDTH * first] = slope * rate * weight + force * bend
-    if t.functions_count[i] > 1 and t.slip_points[f] == 0:
-        slide(t, f, first, t.functions_count[i], h, slope)
 
 
 @compiled
 def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """Compute delta(theta), forces and derivatives of law i for gaps, whose omega comes with its derivatives."""
-    f, count = i - t.constraints, t.gap_count[i]
+    """The same of gaps whose omega comes with its derivatives."""
+    f, count = i - t.constraints, t.functions_count[i]
     gap_weights(t, i)
     change = 0.0
     for r in range(first, first + count):
@@ -388,8 +385,8 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
 
 @compiled
 def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the force F of law f along its coordinate, and its derivative to theta_{n+1}."""
-    t.loss[f], t.across_loss[f] = 0.0, 0.0
+    """F of force f, and its derivative to theta_{n+1}."""
+    t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = push(t, f, h)
         pull = -t.push_side[f] * normal

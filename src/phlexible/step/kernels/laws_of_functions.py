@@ -8,7 +8,6 @@ from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot
 from phlexible.step.kernels.contact import bear
-from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient
 from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of, rate_of
 from phlexible.step.kernels.laws import begin_coordinate, end_coordinate, relate
 from phlexible.step.kernels.vectors import moved_by, velocity_of
@@ -38,9 +37,6 @@ def pull_of_laws(t: Tables, h: float, damping: float) -> None:
         for m in range(begin, end):
             t.function_change[m] = change_of(t, m)
         end_coordinate(t, i, h, damping)
-        if begins_sliding(t, i, begin, h):
-            pull_of_sliding(t, i)
-            end = begin + t.gap_count[i]
         for m in range(begin, end):
             pull_of(t, m, t.generalized[m])
 
@@ -58,10 +54,7 @@ def law_tangent(t: Tables, h: float) -> None:
         fill(t.right_gradient, count * numbers, 0.0)
         for r in range(count):
             m = begin + r
-            if t.slip_points[f] > 0 and r >= t.gap_count[i]:
-                sliding_gradient(t, i, r - t.gap_count[i])
-            else:
-                gradients(t, m)
+            gradients(t, m)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
                 _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
             add_curvature(t, m, t.generalized[m], h)
@@ -121,7 +114,7 @@ def gather_gap(t: Tables, f: int) -> None:
     It uses the levers of the step that was tried last.
     """
     begin, last = t.functions_begin[t.constraints + f], t.groups_end[f] - 1
-    numbers, count = t.group_place[last] + t.group_width[last], t.gap_count[t.constraints + f]
+    numbers, count = t.group_place[last] + t.group_width[last], t.functions_count[t.constraints + f]
     fill(t.left_gradient, count * numbers, 0.0)
     for r in range(count):
         gradients(t, begin + r)

@@ -104,7 +104,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
         work = given_work(t, i)
         if i >= t.constraints:  # what a law takes from the motion it stores, loses or has from outside
             f = i - t.constraints
-            work += t.scalar_force[f] * t.theta_change[f] - t.across_loss[f]
+            work += t.scalar_force[f] * t.theta_change[f]
         change -= work
         size += abs(work)
     change += t.soft_work[0] + t.soft_loss[0] + t.contact_group_work[0] + t.contact_group_loss[0]

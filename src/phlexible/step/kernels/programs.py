@@ -10,13 +10,13 @@ from types import FunctionType
 from typing import Any
 
 from phlexible.step.compilation.compiled import entry_point_for, exporting
-from phlexible.step.kernels import contact, contact_steps, friction, laws, ledger, segments, step, teams
+from phlexible.step.kernels import contact, contact_steps, laws, ledger, segments, step, teams
 from phlexible.step.kernels.families import MODULES, exported_of
 from phlexible.step.kernels.solver import conjugate_gradients, elimination
 from phlexible.step.tables.functions import FAMILIES
 from phlexible.step.tables.requests import DualHeader, IntegerRow
 
-KERNELS = exported_of(*MODULES, conjugate_gradients, contact, contact_steps, elimination, friction, laws, ledger)
+KERNELS = exported_of(*MODULES, conjugate_gradients, contact, contact_steps, elimination, laws, ledger)
 KERNELS |= exported_of(segments, step, teams)
 
 

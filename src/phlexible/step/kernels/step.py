@@ -28,7 +28,6 @@ from phlexible.step.kernels.floating_bodies import (
     move_frame,
     unpack_velocity,
 )
-from phlexible.step.kernels.friction import sliding_work
 from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
 from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
 from phlexible.step.kernels.laws_of_functions import law_tangent, pull_of_laws
@@ -204,13 +203,11 @@ def auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def given_work(t: Tables, i: int) -> float:
-    """Work of moving frames and paths in interaction i: -g times the change of w that they cause (8.5) [J]."""
-    total, count = 0.0, t.functions_count[i]
-    if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
-        total, count = sliding_work(t, i), t.gap_count[i]
+    """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
     if t.moving == 0:
-        return total
-    for m in range(t.functions_begin[i], t.functions_begin[i] + count):
+        return 0.0
+    total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
+    for m in range(t.functions_begin[i], t.functions_end[i]):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:
             total += g * (timed(t.moving1, time) - timed(t.moving0, time))

@@ -91,12 +91,12 @@ def tables_of(text: str) -> tuple[Table, ...]:
     return tuple(found)
 
 
-# Tables of contacts among many: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
+# Tables of contacts: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
 
 CONTACT_GROUP_TABLES = tables_of(
     """
     SYSTEM COUNT
-    contact_groups | 1 | | contacts among many, each with one law
+    contact_groups | 1 | | contacts, each with one law
     members        | 1 | | spheres and pieces of lines of all of them
     near_pairs     | 1 | | most pairs that are listed
     near_buckets   | 1 | | of cells, a power of two
@@ -110,7 +110,10 @@ CONTACT_GROUP_TABLES = tables_of(
     pair_unknowns  | 1 | | rows of all nodes, where there are members
     pair_widest    | 1 | | velocities of one carrier, the most of any, where there are members
     SYSTEM INTEGER
+    contact_group_law    | contact_groups | | first law of a contact of two, a normal force each; -1: of many
+    contact_group_laws   | contact_groups | | how many; 0: of many
     member_contact_group | members | |
+    member_law           | members | | which law a pair has: the sum over both members
     member_side          | members | | 1: meets those of side 2, 2: those of side 1, 3: all
     member_body          | members | | members of one body do not meet
     member_start         | members | | vector
@@ -137,6 +140,7 @@ CONTACT_GROUP_TABLES = tables_of(
     mesh_corner_normal   | 3 mesh_triangles | | all sides together
     SYSTEM REAL
     member_radius           | members | m |
+    member_hold             | 3 members | | share of the bristles that slide, roll and drill; 1 but at rest
     member_around           | members | m | of a ball around each place of its axis that holds it; -1: none does
     member_size             | 3 members | m | of a solid; of a mesh its diagonal; of a piece: ``Member``
     member_rounding         | members | m | of a solid: smallest radius of its surface, of edges 0
@@ -207,7 +211,7 @@ CONTACT_GROUP_TABLES = tables_of(
     pair_lever        | pair_widest | | how a force at a place enters the balance of its carrier
     pair_motion       | pair_widest | | and how its velocities move it
     STEP REAL
-    contact_group_work | 2 one | J | that contacts among many store in the step, and the sum of its sizes
+    contact_group_work | 2 one | J | that contacts store in the step, and the sum of its sizes
     contact_group_loss | one | J | that they lose
     contact_group_row  | widest | | how a normal force enters the balance of a carrier
     pair_bristle_end   | 4 kept_pairs | | ``pair_bristle`` at the end of the step
@@ -378,7 +382,6 @@ TABLES: tuple[Table, ...] = (
         forces          | 1 | | interactions that are laws
         groups          | forces | | what laws touch: carriers, then auxiliary vectors
         group_blocks    | forces | | blocks between the groups of a law
-        slip_parts      | forces | | vectors whose changes make up sliding, of all forces
         group_numbers   | 1 | | numbers in the gradients of one law, the most of any
         auxiliaries     | 1 | | changes of vectors that are unknowns of their own
         loads           | 1 | | forces and moments on attachments
@@ -401,7 +404,7 @@ TABLES: tuple[Table, ...] = (
         kept_pivots     | 1 | | the same of pivots
         branches        | forces | | of spring and dashpot in series, of all forces
         bristles        | 1 | | of friction that sticks
-        impacts         | 1 | | contacts that remember how fast bodies met
+        impacts         | 1 | | stops that remember how fast bodies met
         fadings         | 1 | | relaxation times, each once
         teams           | 1 | | equal bodies that step in lanes, up to eight each
         state_numbers   | 1 | | of the state
@@ -466,7 +469,6 @@ TABLES: tuple[Table, ...] = (
         pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
         coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
-        gap_count         | interactions | | functions of the coordinate; others are those of sliding, then of turns
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
         energy_address    | forces | | of U, where the user wrote it
@@ -483,12 +485,8 @@ TABLES: tuple[Table, ...] = (
         bearing           | forces | | constraint whose force makes friction, or -1
         bearing_rows      | forces | | rows of it, the first, that are of forces
         branch_fading     | branches | | its relaxation time
-        impact_of         | forces | | number among the contacts that remember how fast bodies met, or -1
+        impact_of         | forces | | number among the stops that remember how fast bodies met, or -1
         bristle_of        | forces | | bristle of its friction, or -1
-        rolling_of        | forces | | of its rolling resistance, or -1
-        drilling_of       | forces | | of its drilling resistance, or -1
-        slip_points       | forces | | points in it; 0: there is none
-        slip_turning      | forces | | directions in it of the body that touches; others are of the surface
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
         row_force         | rows | | of a relation: first force that is pulled
         row_force_count   | rows | | how many; 0: of a row of functions
@@ -532,7 +530,6 @@ TABLES: tuple[Table, ...] = (
         chord_total       | chords | | sum of the weights; 0: a difference
         term_coefficient  | terms | |
         function_constant | functions | |
-        function_zone     | functions | m | of a rounded coordinate: -a .. a counts as zero
         row_length        | rows | | what a gap is compared with: a length, 1 for cosines
         pair_weight       | pairs | |
         force_stiffness   | forces | | of a spring; EA of a string
@@ -546,14 +543,13 @@ TABLES: tuple[Table, ...] = (
         push_loss         | forces | | this times the speed with which bodies met, where they remember it
         push_slowest      | forces | m/s | as which slower impacts are damped
         push_share        | forces | | of omega^2 that asks for parts of steps
-        friction          | forces | | level of dry friction, or coefficient across a contact
+        friction          | forces | | level of dry friction
         friction_speed    | forces | | below which it falls
         bristle_stiffness | bristles | N/m, N m/rad | k
         bristle_damping   | bristles | | d
         bristle_grip      | bristles | | its limit while it sticks, over that while it slips
-        bristle_lever     | bristles | m | of the normal force, whose moment is the limit of what rolls and drills
         bearing_share     | forces | | of the force of the bearing, which adds to the level
-        slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
+        roll_radius       | forces | m | of the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
         branch_stiffness  | branches | | of its spring
         inner_share       | inner_branches | | of the elasticity of its type
@@ -629,9 +625,7 @@ TABLES: tuple[Table, ...] = (
         theta_change      | forces | |
         force_by_level    | forces | | derivative of friction that sticks to its level
         loss              | forces | J | what contact and dry friction lose in the step
-        across_loss       | forces | J | what friction along a surface takes in the step
-        slip_weight       | slip_parts | | coefficients of sliding
-        bristle_end       | 7 bristles | | ``bristle`` at the end of the step
+        bristle_end       | 2 bristles | | ``bristle`` at the end of the step
         impact_end        | impacts | m/s | ``impact`` at the end of the step
         fading_step       | fadings | s | of its numbers
         fading_left       | fadings | | e^-x: what is left of a strain
@@ -643,13 +637,12 @@ TABLES: tuple[Table, ...] = (
         touching          | forces | | 1: a contact that pushes at either end of the step
         sunk              | forces | m, rad | how much deeper it is at its end
         ahead             | forces | m, rad | the same by the speed at its start
-        bristle_moved     | bristles | m, rad | how far it is bent in the step
-        bristle_bend      | bristles | m, rad | the same of the step that was tried
         mobility          | forces | | g M^-1 g^T of a contact, of all its carriers
         group_mobility    | groups | | the same of each
         loaded            | carriers | N/kg^0.5 | greatest F sqrt(g M^-1 g^T) of the contacts on a carrier at rest
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         scalar_force      | forces | | F along the coordinate
+        frame_work        | forces | J | of moving frames on pairs, in the step
         force_slope       | forces | | its derivative to theta_{n+1}
         left_gradient     | group_numbers | | of one law: carriers' rows
         right_gradient    | group_numbers | |
@@ -702,7 +695,7 @@ TABLES: tuple[Table, ...] = (
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring
         inner_strain      | inner_strains | | e of branches of frames: of coordinates, then of scalar strains
-        bristle           | 7 bristles | | z, normal of the surface, 1: the last step slipped
+        bristle           | 2 bristles | | z, 1: the last step slipped
         impact            | impacts | m/s | how fast bodies met; 0: they are apart
         pair_bristle      | 4 kept_pairs | | number of a pair, less than 0 where the last step slipped; z
         pair_turn         | 6 kept_turns | | z that rolls, in axes, and drills; 1: it slipped; speed of the impact
@@ -728,7 +721,7 @@ SEGMENTED, TOGETHER = -1, -2
 """In place of the rows of a visit that are apart: a body with segments; constraints that are eliminated together,
 whose blocks (visited, neighbour) are one."""
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, ROLLING = range(6)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)
@@ -737,7 +730,7 @@ NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 LAW_WIDTH = 10
 """Functions of one law, at most; from row to row of ``tangent``."""
 
-BRISTLE = 7
+BRISTLE = 2
 """Numbers of a bristle."""
 
 PAIR = 4

@@ -70,14 +70,13 @@ solve_carrier end_step ledger_closes energies
     | others: factor_segments solve_segments add_border
     laws | force elements | forces | begin: begin_laws | equations: pull_of_laws related_rate gather_gap
     | others: law_tangent forces_of_laws stored_energy
-    contacts | contacts | | equations: begin_gap gap_weights push slide begins_sliding pull_of_sliding
-    | others: sliding_gradient sliding_work
+    contacts | stops and rolling | | equations: begin_gap gap_weights push
     soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: soft_tangent | equations: end_soft
     | others: soft_energy
     pressure | pressure | faces | balance: add_pressures | tangent: pressure_tangent | others: pressure_work
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: rod_tangent
     | equations: add_rod_pulls | others: round_off_of_rods
-    contact_groups | contacts among many | members | forces: push_contact_groups | tangent: pair_tangent
+    contact_groups | contacts | members | forces: push_contact_groups | tangent: pair_tangent
     | others: contact_group_energy end_contact_groups members_push load_pairs harden_pair hardness_of_pair \
 forget_held_pairs frequency_of_pairs correct_for_pairs
     | lanes: refused

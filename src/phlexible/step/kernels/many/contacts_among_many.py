@@ -6,7 +6,7 @@ from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
 from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, loss_of_impact, pushed
-from phlexible.step.kernels.many.member_ends import place_of, pull_on_directions
+from phlexible.step.kernels.many.member_ends import frame_power, place_of, pull_on_directions
 from phlexible.step.kernels.many.near_pairs import candidates, pair_at
 from phlexible.step.kernels.many.pair_friction import (
     begin_pairs,
@@ -31,9 +31,10 @@ from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 #
 #     F^2 = |e|^2 + SHARE (u.u (s - 1/2)^2 + v.v (t - 1/2)^2),    e = x_p - x_k + s u - t v
 #
-# for s, t between 0 and 1. The second part is small and chooses the middle of what is parallel (8.32). The work of
-# the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what is along and across
-# the normal (``pairs_in_matrix.py``), not how the normal turns: that is the depth over the radius beside it.
+# for s, t between 0 and 1. The second part, of two pieces, is small and chooses the middle of what is parallel
+# (8.32). The work of the force along the discrete derivative of F is exact; of its tangent Newton's matrix has what
+# is along and across the normal (``pairs_in_matrix.py``), not how the normal turns: the depth over the radius
+# beside it.
 
 BALANCED = 1e-6  # of a force: what is left of forces on both ends of a piece that hold each other
 TOGETHER = 1e-9  # of a piece: the force acts where it touches
@@ -41,7 +42,7 @@ TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 @compiled
 def beyond_least(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """F^2 less r.r."""
+    """F^2 of two pieces, less r.r."""
     own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 
@@ -49,11 +50,11 @@ def beyond_least(ru: float, rv: float, uu: float, uv: float, vv: float, s: float
 @compiled
 def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
     """s and t between 0 and 1 where F^2 is least; 1/2 of a sphere."""
-    A, C, p, q = (1.0 + SHARE) * uu, (1.0 + SHARE) * vv, 0.5 * SHARE * uu - ru, 0.5 * SHARE * vv + rv
     if uu == 0.0:
-        return 0.5, clamped(q / C) if vv > 0.0 else 0.5
+        return 0.5, clamped(rv / vv) if vv > 0.0 else 0.5
     if vv == 0.0:
-        return clamped(p / A), 0.5
+        return clamped(-ru / uu), 0.5
+    A, C, p, q = (1.0 + SHARE) * uu, (1.0 + SHARE) * vv, 0.5 * SHARE * uu - ru, 0.5 * SHARE * vv + rv
     determinant = A * C - uv * uv
     s, t = (C * p + uv * q) / determinant, (A * q + uv * p) / determinant
     if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
@@ -74,7 +75,8 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
     ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
     s, t = nearest(ru, rv, uu, uv, vv)
     e = r + s * u - t * v
-    return sqrt(dot(e, e) + SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)), s, t
+    beside = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2) if uu > 0.0 and vv > 0.0 else 0.0
+    return sqrt(dot(e, e) + beside), s, t
 
 
 @compiled
@@ -117,23 +119,37 @@ def push_contact_groups(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
+    for c in range(t.contact_groups):
+        for f in range(t.contact_group_law[c], t.contact_group_law[c] + t.contact_group_laws[c]):
+            t.scalar_force[f], t.frame_work[f] = 0.0, 0.0
     begin_pairs(t)
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
         if i < 0:
             continue
-        if t.member_kind[i] > RIM:
-            i, j = j, i
-        if t.member_kind[j] > RIM:
-            _push_off(t, i, j, h)
-        elif are_balls(t, i, j):
-            _push_balls(t, i, j, h)
-        elif is_ball_on_line(t, i, j):
-            _push_on_line(t, i, j, h)
-        else:
-            _push(t, i, j, h)
+        law = t.contact_group_law[t.member_contact_group[i]] if t.moving > 0 else -1
+        if law >= 0:
+            t.frame_work[law] += frame_power(t, i) + frame_power(t, j)
+        _push_pair(t, i, j, h)
+        if law >= 0:
+            t.frame_work[law] -= frame_power(t, i) + frame_power(t, j)
     end_pairs(t)
     pull_on_directions(t)
+
+
+@compiled
+def _push_pair(t: Tables, i: int, j: int, h: float) -> None:
+    """Add the forces of two members to those on the vectors."""
+    if t.member_kind[i] > RIM:
+        i, j = j, i
+    if t.member_kind[j] > RIM:
+        _push_off(t, i, j, h)
+    elif are_balls(t, i, j):
+        _push_balls(t, i, j, h)
+    elif is_ball_on_line(t, i, j):
+        _push_on_line(t, i, j, h)
+    else:
+        _push(t, i, j, h)
 
 
 @exported
@@ -251,14 +267,15 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     dr, du, dv = t.change[p] - t.change[k], t.change[q] - t.change[p], t.change[l] - t.change[k]
     e, de = r + s * u - z * v, dr + s * du - z * dv
     # delta(F^2): at the mean of s and t, where it is a product of means and changes, and the rest
-    along_u, along_v = 2.0 * SHARE * (s - 0.5) ** 2, 2.0 * SHARE * (z - 0.5) ** 2
+    beside = SHARE if p != q and k != l else 0.0
+    along_u, along_v = 2.0 * beside * (s - 0.5) ** 2, 2.0 * beside * (z - 0.5) ** 2
     change = 2.0 * dot(e, de) + along_u * dot(u, du) + along_v * dot(v, dv)
     rr, ru, rv = 2.0 * dot(r, dr), dot(r, du) + dot(dr, u), dot(r, dv) + dot(dr, v)
     uu, uv, vv = 2.0 * dot(u, du), dot(u, dv) + dot(du, v), 2.0 * dot(v, dv)
     eu, ev = 2.0 * dot(e, u) + 0.5 * dot(de, du), 2.0 * dot(e, v) + 0.5 * dot(de, dv)
     own_u, own_v = 2.0 * dot(u, u) + 0.5 * dot(du, du), 2.0 * dot(v, v) + 0.5 * dot(dv, dv)
-    rest = (eu + SHARE * (s - 0.5) * own_u) * ds - (ev - SHARE * (z - 0.5) * own_v) * dt
-    rest += 0.25 * ((1.0 + SHARE) * (uu * ds * ds + vv * dt * dt) - 2.0 * uv * ds * dt)
+    rest = (eu + beside * (s - 0.5) * own_u) * ds - (ev - beside * (z - 0.5) * own_v) * dt
+    rest += 0.25 * ((1.0 + beside) * (uu * ds * ds + vv * dt * dt) - 2.0 * uv * ds * dt)
     size = rr * rr + ru * ru + rv * rv + uu * uu + uv * uv + vv * vv
     share = rest / size if size > 0.0 else 0.0
     both = max(F0 + F1, LEAST)

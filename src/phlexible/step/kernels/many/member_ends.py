@@ -10,6 +10,7 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Matrix, Tables, Vector, cross, dot, matrix, vector
 from phlexible.step.kernels.many.solids import axis_change, axis_mean
 from phlexible.step.kernels.vectors import mean_place, outer
+from phlexible.step.tables.declarations import MOVING
 
 
 @compiled
@@ -100,4 +101,26 @@ def pull_on_directions(t: Tables) -> None:
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
         for k in range(3):
-            t.pull[axes[k]] += moment @ g[k]
+            force = moment @ g[k]
+            t.pull[axes[k]] += force
+            if t.vector_carrier[axes[k]] == MOVING:
+                law = t.contact_group_law[t.member_contact_group[e // 2]]
+                t.frame_work[law] -= dot(force, t.change[axes[k]])
+
+
+@compiled
+def frame_power(t: Tables, m: int) -> float:
+    """Work of the forces on the vectors of a member that move as functions of time, in the step [J]."""
+    p, q, total = t.member_start[m], t.member_end[m], _frame_power(t, t.member_start[m])
+    if q != p:
+        total += _frame_power(t, q)
+    for k in range(6 * m, 6 * m + (3 if p == q else 6)):
+        total += _frame_power(t, t.member_axis[k])
+    return total
+
+
+@compiled
+def _frame_power(t: Tables, k: int) -> float:
+    if k < 0 or t.vector_carrier[k] != MOVING:
+        return 0.0
+    return dot(t.pull[k], t.change[k])

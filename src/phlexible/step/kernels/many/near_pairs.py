@@ -11,7 +11,7 @@ from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
 from phlexible.step.kernels.many.pieces import is_piece
 from phlexible.step.kernels.many.solids import height_at, seen_in
-from phlexible.step.tables.declarations import CORNER, INSET, PLANE, RIM, ROUND
+from phlexible.step.tables.declarations import CORNER, GIVEN, INSET, PLANE, RIM, ROUND
 
 LARGE = 4.0
 """Members larger than so many times the mean are held against all others, and do not make the cells larger."""
@@ -128,7 +128,7 @@ def _are_near(t: Tables, i: int, j: int) -> bool:
 @compiled
 def _is_above(t: Tables, i: int, j: int) -> bool:
     """Whether member i, in its box, may come to a solid j without end; always where that moves."""
-    if t.vector_carrier[t.member_start[j]] >= 0:
+    if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
     middle, _ = seen_in(t, t.member_start[i], j)

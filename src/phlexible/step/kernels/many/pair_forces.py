@@ -1,4 +1,4 @@
-"""Forces of contacts among many at an instant, where no step has told them (docs/theory.md, 4; (4.23))."""
+"""Forces of contacts at an instant, where no step has told them (docs/theory.md, 4; (4.23))."""
 
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import copy
@@ -12,7 +12,7 @@ from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 
 @entry_point
-def pair_forces(header: IntegerRow, h: float, moving: Numbers, forces: Rows1) -> None:
+def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, forces: Rows1) -> None:
     """Add the forces of all pairs at the velocities of the state, friction with its bristles too, to those on nu.
 
     The state stays, and what is not accepted of a step is that of this one.
@@ -20,13 +20,13 @@ def pair_forces(header: IntegerRow, h: float, moving: Numbers, forces: Rows1) ->
     Args:
         header: of the tables.
         h: so short that nothing moves much, or less than zero [s].
-        moving: given vectors, which stand still meanwhile, (3 vectors).
+        moving, ending: given vectors at the state and at the end of the step, (3 vectors).
         forces: receive the sums, (velocities,).
     """
     register = flush_subnormals()
-    t, given = tables_at(header), reals_at(moving)
-    set_vectors(t.moving0, given, t.moving)
-    set_vectors(t.moving1, given, t.moving)
+    t = tables_at(header)
+    set_vectors(t.moving0, reals_at(moving), t.moving)
+    set_vectors(t.moving1, reals_at(ending), t.moving)
     begin_step(t)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)

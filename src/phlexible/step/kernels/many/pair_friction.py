@@ -8,10 +8,9 @@ z in axes of one of both bodies.
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.notation import Reals, Tables, Vector, cross, dot, value_of, vector
-from phlexible.step.kernels.bristles import crept, held, put
-from phlexible.step.kernels.floating_bodies import one
-from phlexible.step.kernels.friction import spread, turn_of
+from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, cross, dot, value_of, vector
+from phlexible.step.kernels.bristles import crept, held
+from phlexible.step.kernels.floating_bodies import one, unit
 from phlexible.step.kernels.many.member_ends import (
     forget_ends,
     in_axes,
@@ -169,13 +168,16 @@ def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vect
 def rub_pair(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Friction of two members, with the normal force and its direction n, where ``note_touch`` has noted them.
+    """Note the normal force of two members in its direction n, and add their friction.
 
-    Its derivatives (8.44) are added there. What a pair remembers is kept where there is room; ``known``: where it
-    was.
+    ``note_touch`` has noted them; derivatives (8.44) are added there. What a pair remembers is kept where there is
+    room; ``known``: where it was.
     """
     c, remembers = t.member_contact_group[i], t.kept_turns > 0 and t.pair_met[0] > 0.0
     rubs = t.contact_group_friction[c] > 0.0 and normal > 0.0
+    if t.contact_group_law[c] >= 0:
+        f = t.contact_group_law[c] + t.member_law[i] + t.member_law[j]
+        t.scalar_force[f] = t.push_side[f] * normal
     if not rubs:
         lose_pair(t, known)
     if not rubs and not (remembers and t.contact_group_impact[c] > 0.0):
@@ -213,14 +215,15 @@ def _slide(
 ) -> None:
     """The bristle along the surface: force, derivatives, and what it is at the end."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _carrier_of(t, i, j)
-    k, share, bent = t.contact_group_bristle[c], t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
+    hold, share, bent = hold_of(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
+    k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
     if known >= 0:
         bent = _carried(t, carrier, t.pair_bristle + (PAIR * known + 1), n, t.member_kind[i] == RIM)
     if known < 0 or t.pair_bristle[PAIR * known] > 0.0:
         share *= t.contact_group_grip[c]
     u = slides(t, i, s, arms[0]) - slides(t, j, z, arms[1])
     u -= dot(u, n) * n
-    reach, d = drilling_radius(t, i, n), t.contact_group_bristle_damping[c]
+    reach = drilling_radius(t, i, n)
     if reach > 0.0:
         turn = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
         u += (reach * dot(turn, n)) * n
@@ -249,6 +252,12 @@ def _slide(
 
 
 @compiled
+def hold_of(t: Tables, i: int, j: int, part: int) -> float:
+    """Share of the bristle of two members that slides, rolls or drills."""
+    return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
+
+
+@compiled
 def _turn(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
 ) -> None:
@@ -257,13 +266,14 @@ def _turn(
     if weight == 0.0:
         return
     c, carrier, nothing = t.member_contact_group[i], _carrier_of(t, i, j), vector(0.0, 0.0, 0.0)
-    k, d = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
+    stiff, slow = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
     psi = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
     twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * place
     couple, slope = nothing, none()
     if t.contact_group_rolling[c] > 0.0:
         bent = _carried(t, carrier, before, n, False) if known >= 0 else nothing
-        u = psi - twist * n
+        u, hold = psi - twist * n, hold_of(t, i, j, 1)
+        k, d = hold * stiff, hold * slow
         couple, _, e, a, steeper, end, _ = held(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
         slope = a * (one() - outer(n, n)) - steeper * outer(e, e)
         _book(t, k, bent, end if place >= 0 else nothing, dot(couple, u))
@@ -275,7 +285,8 @@ def _turn(
         if known < 0 or before[SLIPS] == 0.0:
             lever *= t.contact_group_grip[c]
         bent = vector(before[DRILLED] if known >= 0 else 0.0, 0.0, 0.0)
-        u = vector(twist, 0.0, 0.0)
+        u, hold = vector(twist, 0.0, 0.0), hold_of(t, i, j, 2)
+        k, d = hold * stiff, hold * slow
         moment, _, e, a, steeper, end, slips = held(k, d, bent, u, lever * normal, h)
         couple += moment.x * n
         slope = slope + (a - steeper * e.x * e.x) * outer(n, n)
@@ -290,6 +301,29 @@ def _turn(
 
 
 @compiled
+def turn_of(t: Tables, parts: Integers, count: int) -> Vector:
+    """B^-1 sum m x delta(d) over directions of one body, m their means."""
+    moment = vector(0.0, 0.0, 0.0)
+    for k in range(count):
+        moment += cross(mean_place(t, parts[k]), t.change[parts[k]])
+    return spread(t, parts, count, moment)
+
+
+@compiled
+def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
+    """B^-1 of a moment, B = sum |m|^2 I - m m^T."""
+    a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    for k in range(count):
+        m = mean_place(t, parts[k])
+        square = dot(m, m)
+        a += square * unit(0) - m.x * m
+        b += square * unit(1) - m.y * m
+        c += square * unit(2) - m.z * m
+    volume = 1.0 / dot(a, cross(b, c))
+    return volume * vector(dot(moment, cross(b, c)), dot(moment, cross(c, a)), dot(moment, cross(a, b)))
+
+
+@compiled
 def _couple(t: Tables, m: int, couple: Vector) -> None:
     """A couple on the directions of a member."""
     axes = t.member_axis + 6 * m
@@ -300,8 +334,8 @@ def _couple(t: Tables, m: int, couple: Vector) -> None:
 
 @compiled
 def _carrier_of(t: Tables, i: int, j: int) -> int:
-    """The member of two in whose axes their bristles are kept: the solid, or the first that turns."""
-    return j if t.member_kind[j] > RIM or t.member_axis[6 * i] < 0 else i
+    """The member of two in whose axes their bristles are kept: the second, or the first where that alone turns."""
+    return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
@@ -321,7 +355,8 @@ def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
     """z at the end in the axes of member m, with its length."""
     local, length = in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
-    put(own, (length / size if size > 0.0 else 1.0) * local)
+    local = (length / size if size > 0.0 else 1.0) * local
+    own[0], own[1], own[2] = local.x, local.y, local.z
 
 
 @compiled
