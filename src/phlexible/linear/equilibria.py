@@ -50,9 +50,8 @@ ROUND_OFFS = 100.0  # times ``round_off_of_forces``, of which a few are typical
 class OperatingKind(StrEnum):
     """Kind of operating point about which a mechanism is linearized.
 
-    GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the
-        same pose
-    without gravity, loads and preload. STATIC: the equilibrium that gravity, loads and joints have near it.
+    GIVEN: the initial pose or a state, at rest, where gravity, loads and joints must balance. UNLOADED: the same
+    pose without gravity, loads and preload. STATIC: the equilibrium that gravity, loads and joints have near it.
     STEADY_ROTATION: the rigid rotation of the initial velocities, with the deformation in balance with it.
     """
 
@@ -67,10 +66,10 @@ class OperatingPoint:
     """Operating point of a linear model: state, joint forces, and friction that sticks there.
 
     Attributes:
-        kind: what balances what.
-        state: with deta/dt = 0 and constant nu.
-        multipliers: shape (rows,); zero for ``UNLOADED``.
-        friction: that sticks, from where it counts.
+        kind: kind of the operating point: which forces balance there.
+        state: state at the point, with constant velocities and deta/dt = 0.
+        multipliers: multipliers of the joints, shape (rows,); zero for ``UNLOADED``.
+        friction: friction that sticks, with the pose from which its displacements count.
     """
 
     kind: OperatingKind

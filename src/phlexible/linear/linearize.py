@@ -158,13 +158,13 @@ class Linearization:
     """Second-order linear model of a mechanism, with the system and the operating point that it comes from.
 
     Attributes:
-        system: that was linearized.
+        system: system that was linearized.
         point: the operating point.
         mechanics: second-order matrices with forces of the inputs and rows of the outputs.
         coordinates: names and units of x.
-        ports: the inputs.
-        outputs: names.
-        output_units: of the outputs.
+        ports: ports of the inputs, with names and units.
+        outputs: names of the outputs.
+        output_units: units of the outputs.
         left_out: controllers and forces that it does not have, with the reason.
     """
 
@@ -189,10 +189,11 @@ def linearization(
 
     Args:
         system: bodies, joints and loads.
-        inputs: see ``input_rows``.
-        outputs: see ``output_sensors``; None: the velocities that make power with the inputs.
-        at: what to linearize about.
-        state: where to look for it, instead of the initial pose.
+        inputs: forces, joints or attachments, see ``input_rows``.
+        outputs: sensors, joints or attachments, see ``output_sensors``; None: the velocities that are
+            power-conjugate to the inputs.
+        at: kind of the operating point about which the mechanism is linearized.
+        state: state from which the operating point is determined; None: the initial pose.
 
     Raises:
         EquilibriumError: no such point, or an unstable static equilibrium.

@@ -31,7 +31,7 @@ class PairsAtRest:
     damping. Friction without a bristle is left out.
 
     Args:
-        equations: of a system.
+        equations: equations at rest of the system, whose contacts may search pairs.
         has_slipped: whether pairs that slipped in the step before slip.
     """
 
@@ -112,8 +112,9 @@ class PairsAtRest:
         limit adds none.
 
         Args:
-            state: the pose.
-            is_balanced: whether other forces, whose stiffness is taken too, balance those of the pairs.
+            state: pose at rest about which motions are small.
+            is_balanced: whether other forces, whose stiffness is taken into account too, balance those of the
+                pairs.
         """
         if not self._contacts:
             return Tangents.nothing(len(state.velocity))

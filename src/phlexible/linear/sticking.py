@@ -56,11 +56,11 @@ class BentBristles:
     """Deflections, limits and forces of all friction springs (bristles) of a system at a pose at rest.
 
     Attributes:
-        state: the pose, with what bristles remember there.
-        multipliers: of joints there.
-        limits: of the force of each [N or N m], shape (bristles,).
-        slips: which would be bent further than that holds them, shape (bristles,).
-        forces: of all of them against nu, shape (velocities,).
+        state: the pose, with the deflections of the bristles in its history variables.
+        multipliers: multipliers of the joints there, shape (rows,).
+        limits: limit of the force of each bristle [N or N m], shape (bristles,).
+        slips: bristles whose deflection would exceed the limit, shape (bristles,).
+        forces: generalized forces of all bristles, shape (velocities,).
     """
 
     state: State
@@ -71,7 +71,8 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Tables of friction that sticks without a limit, but of contacts among many, and of none that creeps."""
+    """Return tables in which friction springs of joints and of contacts of two have no limit, and friction without
+    a spring is zero. Contact groups keep their coefficients."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }
@@ -93,9 +94,9 @@ class StickingFriction:
     start pose.
 
     Attributes:
-        equations: of the system with the elements.
-        start: from where the ways count, with how far bristles are bent there.
-        has_slipped: which let go before, and are held by kinetic friction only, shape (bristles,).
+        equations: equations at rest of the system with the force elements.
+        start: pose from which displacements count, with the deflections of the bristles there.
+        has_slipped: bristles that slipped before and are held by kinetic friction only, shape (bristles,).
     """
 
     equations: RestEquations
@@ -158,7 +159,7 @@ class StickingFriction:
 
     @cached_property
     def numbers(self) -> IntArray:
-        """Number of the force that each is of, shape (bristles,)."""
+        """Index of the force that each friction spring belongs to, shape (bristles,)."""
         return np.array([k for k, _ in bristles_of(self.system)], dtype=np.int64)
 
     @cached_property
@@ -220,8 +221,9 @@ class StickingFriction:
         """Return a mask of the friction springs that stick in small motions about a pose, shape (bristles,).
 
         Args:
-            there: the pose.
-            is_balanced: whether joints transmit there what loads ask for; those that follow it hold otherwise too.
+            there: friction springs at the pose.
+            is_balanced: whether joints transmit what the loads require at the pose; otherwise friction of joints,
+                whose limit follows their forces, sticks too.
         """
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
@@ -229,9 +231,11 @@ class StickingFriction:
         """Return the stiffness and damping matrices that friction springs add to small motions about a pose.
 
         Args:
-            there: the pose.
-            sticks: which of them hold small motions, the others have a force only, shape (bristles,).
-            is_balanced: whether other forces, whose stiffness is taken too, balance theirs; else they are not bent.
+            there: friction springs at the pose.
+            sticks: friction springs that resist small motions, shape (bristles,); the others exert a constant
+                force.
+            is_balanced: whether other forces, whose stiffness is taken into account too, balance those of the
+                friction springs; otherwise these count as undeflected.
         """
         state, shares = self._loosen(there, is_balanced * _bristles(there.state, self.count), sticks)
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
@@ -280,14 +284,16 @@ class StickingFriction:
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 
     def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
-        """The state with these bristles, of which some slip."""
+        """Return a state with given deflections of friction springs, shape (bristles, 2), and slip flags, shape
+        (bristles,)."""
         own = np.column_stack([bristles[:, 0], slips]).ravel()
         others = np.zeros(remembered_count(self.system)) if state.branches is None else state.branches
         return replace(state, branches=np.concatenate([others[: len(others) - len(own)], own]))
 
 
 def _bristles(state: State, count: int) -> Array:
-    """States of all bristles, shape (bristles, 2)."""
+    """Return the history variables of the last ``count`` friction springs in a state, shape (bristles, 2); zeros if
+    it has none."""
     if state.branches is None:
         return np.zeros((count, len(BRISTLE)))
     return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))

@@ -154,7 +154,7 @@ def kept_pairs(system: System) -> int:
 
 
 def kept_turns(system: System) -> int:
-    """Number of contact pairs of groups for which rotations or speeds of impacts are stored."""
+    """Return the number of contact pairs for which rotational friction springs or impact speeds are stored."""
     keep = any(each.resists_turns or each.law().loss_of_impacts for each in contacts_of(system))
     return kept_pairs(system) if keep else 0
 
@@ -181,8 +181,7 @@ def _restitution_names(system: System) -> list[str]:
 
 def remembered_names(system: System) -> list[str]:
     """Return the names of all history variables, the entries of ``State.branches``, with the parts that they belong
-    to.
-    """
+    to."""
     owners = [f"{system.forces[k].element}: bristle" for k, _ in bristles_of(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _restitution_names(system)]
     names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]

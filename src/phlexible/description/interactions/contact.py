@@ -1,4 +1,5 @@
-"""Contact of bodies, surfaces, points and lines: one by one, and searched among many (docs/theory.md, 8)."""
+"""Contact of bodies, surfaces, points and lines: contacts of two, and contact groups with a search (docs/theory.md,
+8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ PATCH, HERTZ_PATCH = (
 
 
 def _side(name: str, value: object) -> object:
-    """Lists as tuples, and meshed bodies as their surfaces."""
+    """Convert lists to tuples, and meshed bodies to their surfaces."""
     if isinstance(value, list | tuple):
         return tuple(map(skin_of, listed(name, value)))
     return skin_of(value)
@@ -87,7 +88,7 @@ ContactSide = Annotated[Side | Sequence[Side], _side]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contact(ForceElement):
-    """Points, spheres, lines and bodies that surfaces and other bodies push away where they meet.
+    """Contact of points, spheres, lines and bodies with surfaces and other bodies, with friction and restitution.
 
     The normal force is ``max(0, (stiffness + damping dx/dt) x^exponent)`` with the depth x. Friction is
     ``friction`` times that, against sliding at the place that touches. Steps around a contact are taken in
@@ -205,7 +206,7 @@ class Contact(ForceElement):
         expect(self, *self.ports)
 
     def _take_ball(self) -> None:
-        """Make a ball and a surface, or two balls, a contact of two, of the centre and the radius."""
+        """Turn a ball and a surface, or two balls, into a contact of two, with centre and radius."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
         if ball and isinstance(second, Touchable) and not _is_searched(second, ball[1]):
@@ -229,17 +230,17 @@ class Contact(ForceElement):
 
     @property
     def hard(self) -> float:
-        """Stiffness, given or guessed."""
+        """Stiffness of the contact, as set or by default [N/m^exponent]."""
         assert self.stiffness is not None, "set where it is made"
         return self.stiffness
 
     def _guessed(self) -> float:
-        """What the weight of what touches presses in by a thousandth of its size."""
+        """Default stiffness, at which the weight of the bodies sinks by a thousandth of their size."""
         return weight_stiffness(*self._mass_and_size, self.exponent)
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
-        """Mass that rests on the contact [kg], and the length of which weights go a thousandth deep, or 0 [m]."""
+        """Mass that rests on the contact [kg], and the length of which weights sink by a thousandth, or 0 [m]."""
         if self.is_of_many:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -253,20 +254,21 @@ class Contact(ForceElement):
 
     @property
     def resists_turns(self) -> bool:
-        """Rolling or drilling."""
+        """Whether there is rolling or drilling resistance."""
         return bool(self.rolling or self.drilling)
 
     def law(self, side: float = 1.0) -> OneSided:
-        """Of the normal force."""
+        """One-sided law of the normal force, which pushes towards ``side``."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
         usual = LONGEST_OF_MANY if self.is_of_many and self.damping else LONGEST_PART
         push = (self.hard, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
-        """Of rolling and drilling, as stiff beside a solid ball as the bristle, or the contact, is beside its mass.
+        """Friction springs of rolling and drilling, None where there is no resistance.
 
-        Of many stiffness and damping are those of a ball with 0.4 r^2 = 1.
+        Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
+        mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
 
         Raises:
             ParameterError: drilling in the plane.
@@ -290,29 +292,29 @@ class Contact(ForceElement):
 
     @property
     def gyration(self) -> float:
-        """0.4 r^2 of the ball that rolls and drills [m^2]; of many 1."""
+        """Factor 0.4 r^2 of the ball that rolls and drills [m^2]; 1 in a contact group."""
         return 1.0 if self.is_of_many else SOLID_BALL * self.radius**2
 
     @property
     def _along(self) -> float:
-        """A bristle as stiff as the contact is in the depth that weights reach [N/m]."""
+        """Default stiffness of a bristle, that of the contact at the depth that weights reach [N/m]."""
         if self.exponent == 1:
             return self.hard
         return float(self.hard * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
-        """The least of the bodies that touch, in a contact of two that of the first [kg]."""
+        """Smallest mass of the touching bodies, in a contact of two that of the first [kg]."""
         return min((port.placed.data.mass for port in self._rubbed if isinstance(port, Attachment)), default=0.0)
 
     @property
     def _rubbed(self) -> Sequence[Port]:
-        """What friction holds, in a contact of two the first of it."""
+        """Ports of the members in friction; in a contact of two the first point."""
         return [each.start for each in self.members()] if self.is_of_many else self.touchers[:1]
 
     @cached_property
     def is_of_many(self) -> bool:
-        """Whether it is of lists or whole bodies, of which those that are near are found."""
+        """Whether it is a contact group, of lists or whole bodies, and no contact of two."""
         if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
         if isinstance(self.first, tuple | Touchable | MeshSurface):
@@ -323,7 +325,7 @@ class Contact(ForceElement):
 
     @cached_property
     def _passes_between_nodes(self) -> bool:
-        """Whether a surface is thinner than the pieces of a line are long, which have to touch it then, too."""
+        """Whether a surface is thinner than the segments of a line are long, which must touch it then, too."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second, self.radius)):
@@ -335,12 +337,12 @@ class Contact(ForceElement):
 
     @property
     def parts(self) -> tuple[Side, ...]:
-        """What touches, of both sides."""
+        """Parts of both sides that may touch."""
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in listed(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Spheres, pieces, places and solids of both sides.
+        """Spheres, segments, points and solids of both sides, which are cached.
 
         ``dimension``: of the model; None: that of the bodies.
         """
@@ -358,7 +360,7 @@ class Contact(ForceElement):
 
     @cached_property
     def _members(self) -> dict[int, tuple[Member, ...]]:
-        """By the dimension of the model, once they were asked for: thousands of them take a while."""
+        """Cache of the members by the dimension of the model, since thousands of them take a while."""
         return {}
 
     def _check_search(self) -> None:
@@ -380,7 +382,7 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_rubbing(self, rounds: Sequence[Member]) -> None:
-        """Of two that rub one has to know how it turns."""
+        """Refuse friction between members without orientation, since the contact point is not known."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
@@ -392,13 +394,13 @@ class Contact(ForceElement):
 
     @property
     def sticking(self) -> Bristle | None:
-        """What friction bends before it lets go; None: nothing, or no friction."""
+        """Friction spring of sliding; None without friction or for regularized friction."""
         levels = ("friction", self.friction), ("static_friction", self.static_friction)
         slow = "friction_speed", self.friction_speed
         return bristle_of(self, self.bristle, self.bristle_damping, *levels, slow, lambda: self._along, self._mass)
 
     def _check_bristle(self) -> None:
-        """Warn of a bristle that the weight bends by far more than what touches is large."""
+        """Warn of a bristle that a weight deflects by far more than the size of the bodies."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._rubbed), default=0.0) or self.radius or SIZE
@@ -412,7 +414,7 @@ class Contact(ForceElement):
 
     @property
     def touchers(self) -> tuple[Port, ...]:
-        """The points or centres that touch, of a contact that is not searched."""
+        """Points or centres that touch the surface, in a contact of two."""
         if isinstance(self.first, PlacedBody | PlacedWhole):
             return line_nodes(self.first)
         return (cast("Port", self.first),)
@@ -423,21 +425,21 @@ class Contact(ForceElement):
 
     @property
     def _touched(self) -> tuple[Touchable, float]:
-        """The surface, or the sphere about the other port, and the radius of what touches it [m]."""
+        """Surface that is touched, or the sphere about the other port, and the radius of what touches it [m]."""
         if isinstance(self.second, Touchable):
             return self.second, self.radius
         return Surface(self._other, Sphere(self.radius)), 0.0
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The surface's or other sphere's, and the first point; of many the first and the last."""
+        """Port of the surface or other sphere, and the first point; in a contact group the first and the last."""
         if self.is_of_many:
             members = self.members()
             return members[0].start, members[-1].end
         return self._other, self.touchers[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along each gap (8.17), with friction along the surface (8.18, 8.28); none where pairs change.
+        """Force laws along each gap (8.17), with friction along the surface (8.18, 8.28); none for a contact group.
 
         Raises:
             ModelError: the bodies start deep inside each other.
@@ -466,7 +468,7 @@ class Contact(ForceElement):
         return tuple(found)
 
     def is_lossy(self, dimension: int) -> bool:
-        """With damping or friction."""
+        """Whether damping, friction or restitution dissipates energy."""
         return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
@@ -505,7 +507,7 @@ def _mass_of(port: Port) -> float:
 
 
 def _is_searched(side: object, radius: float) -> bool:
-    """Whether contacts of two do not know a shape, such as a torus or a mesh, or it is a box that points touch."""
+    """Whether contacts of two do not support a shape, such as a torus or a mesh, or a box that points touch."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
         return False
     return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)

@@ -1,4 +1,4 @@
-"""What touches among many: spheres, pieces of lines, places on surfaces, solids (docs/theory.md, 8)."""
+"""Members of a contact, which may touch: spheres, line segments, points on surfaces, solids (docs/theory.md, 8)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -45,12 +45,12 @@ TOUCHED_BY_ENDS = {MemberKind.CORNER: False, MemberKind.INSET: True}
 
 
 class PieceOfLine(NamedTuple):
-    """Where a piece is along a line that touches itself.
+    """Position of a segment along a line that touches itself.
 
     Attributes:
-        place: from 0.
-        apart: pieces that are nearer than so many along the line do not meet.
-        loop: pieces of a line that closes; 0: it does not.
+        place: number of the segment, from 0.
+        apart: segments that are nearer than so many along the line do not touch.
+        loop: segments of a line that closes; 0: it does not.
     """
 
     place: int
@@ -58,29 +58,30 @@ class PieceOfLine(NamedTuple):
     loop: int
 
     def meets(self, other: "PieceOfLine") -> bool:
-        """Whether another piece of the line is far enough along it."""
+        """Whether another segment of the line is far enough along it to touch this one."""
         way = abs(self.place - other.place)
         return min(way, self.loop - way if self.loop else way) >= self.apart
 
 
 class Member(NamedTuple):
-    """A sphere or place, where both ports are one, a piece of a line with round ends, or a solid.
+    """A sphere or point, where both ports are one, a line segment with round ends, or a solid.
 
     Attributes:
         start, end: of its axis; of a solid the port that carries it.
         radius: [m]; of a solid 0.
-        side: 1: meets those of side 2, 2: those of side 1, 3: all.
-        owner: members with one do not meet.
-        kind: what it is.
-        size: of a solid: numbers that the kernels know [m]; of a piece its length, the most that round solids have
-            which it touches [m], and 1: it touches these alone and at its ends too, -1: these alone; of a rim its
-            radius and how far it is from the middle [m]; of a place on a rim (0, 0, 1).
+        side: 1: touches those of side 2, 2: those of side 1, 3: all.
+        owner: members with the same owner do not touch.
+        kind: of the member.
+        size: of a solid: numbers that the kernels use [m]; of a segment its length, the largest radius of round
+            solids that it touches [m], and 1: it touches these alone and at its ends too, -1: these alone; of a rim
+            its radius and its distance from the middle [m]; of a point on a rim (0, 0, 1).
         axes: of a solid or rim, world axes at the initial pose, in columns, shape (3, 3).
-        around: radius about its axis of all that it may touch [m]; -1: it has no end.
-        thickness: of a solid: its least extent [m]; infinite of what has no other side.
-        rounding: smallest radius of a solid's surface, of edges 0, of what pieces touch by their ends ``WIDE`` [m].
-        mesh: triangles of a solid of these, in its axes.
-        row: where a piece is along a line that touches itself; None: members with its owner do not meet it.
+        around: radius about its axis of all that it may touch [m]; -1: it is infinite.
+        thickness: of a solid: its smallest extent [m]; infinite for a half space.
+        rounding: smallest radius of a solid's surface, of edges 0, of solids that segments touch by their ends
+            ``WIDE`` [m].
+        mesh: triangles of a mesh, in its axes.
+        row: position of a segment along a line that touches itself; None: members with its owner do not touch it.
     """
 
     start: Port
@@ -99,22 +100,22 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Whether it is an edge of a rigid body, or its axis."""
+        """Whether it is an edge of a rigid body, or the axis of one."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
     def touches_pieces(self) -> bool:
-        """Whether what is between the ends of a piece may be deeper in it than these."""
+        """Whether a segment may penetrate it more between its ends than at its ends."""
         return self.rounding < WIDE
 
     def touches_piece(self, piece: "Member") -> bool:
-        """Whether it touches a piece between its ends."""
+        """Whether it touches a given segment between its ends."""
         length, thickest, is_alone = piece.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
     @property
     def reach(self) -> float:
-        """Radius about its axis of all that it may touch [m]; -1: it has no end."""
+        """Radius about its axis of all that it may touch [m]; -1: it is infinite."""
         return self.around or self.radius
 
     @property
@@ -124,12 +125,12 @@ class Member(NamedTuple):
 
     @property
     def is_ball(self) -> bool:
-        """A sphere that turns."""
+        """Whether it is a sphere with a rotation."""
         is_round = self.kind is MemberKind.ROUND and self.radius > 0 and self.start is self.end
         return is_round and self.start.has_orientation
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
-        """Those that turn with it, at its start, then at its end; none of a body that does not turn."""
+        """Directions that rotate with it, at its start, then at its end; none for a body without orientation."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -141,7 +142,7 @@ class Member(NamedTuple):
 
 
 def listed(name: str, value: object) -> tuple[Side, ...]:
-    """A side of a contact as parts.
+    """Convert one side of a contact to a tuple of parts.
 
     Raises:
         ModelError: parts that nothing touches.
@@ -160,13 +161,13 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
 
 
 def skin_of(part: object) -> object:
-    """Surface of a meshed body, with all of which it touches; other parts as they are."""
+    """Return the surface of a meshed body, and other parts unchanged."""
     is_meshed = isinstance(part, PlacedBody) and isinstance(part.data.points, FlexiblePoints)
     return MeshSurface(part) if is_meshed else part  # type: ignore[arg-type]
 
 
 def dimensions_of(part: Side) -> Iterator[int]:
-    """Of the bodies that it is on."""
+    """Yield the dimensions of the bodies that carry a part of a contact."""
     match part:
         case PlacedBody():
             yield part.data.dimension
@@ -183,7 +184,10 @@ def dimensions_of(part: Side) -> Iterator[int]:
 def members_of(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
-    """All of both sides, each once; ``second`` None: each of the first meets each other of these."""
+    """Return the members of both sides, each once.
+
+    ``second`` None: all parts of ``first`` touch each other.
+    """
     one, other = {_key(each) for each in first}, {_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _key(each) not in one]
@@ -207,7 +211,7 @@ def members_of(
 def members_of_two(
     touchers: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
-    """Points, or spheres of a radius, and one surface."""
+    """Return the members of a contact of two: points, or spheres of a radius, and those of one surface."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touchers)
     return (*rounds, *_rounds(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
@@ -225,7 +229,7 @@ def _owner(part: Side) -> object:
 
 
 def _named(side: int, own: Iterator[Member]) -> list[Member]:
-    """All of them; what is refused is named by the side."""
+    """List members, and name the side in the message of an error."""
     try:
         return list(own)
     except (ModelError, ParameterError) as error:
@@ -233,7 +237,7 @@ def _named(side: int, own: Iterator[Member]) -> list[Member]:
 
 
 def _key(part: Side) -> object:
-    """Equal for parts that are one, such as two ports at one position of one body."""
+    """Key that is equal for parts that are the same, such as two ports at one position of one body."""
     if isinstance(part, MeshSurface):
         return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
@@ -247,7 +251,7 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 
 
 def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
-    """Pieces of a line that touches itself; neighbours, within two diameters along it, do not meet."""
+    """Segments of a line that touches itself; neighbours, within two diameters along it, do not touch."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -298,12 +302,12 @@ def are_opposed(one: Member, other: Member) -> bool:
 
 
 def owner_of(port: Port) -> object:
-    """The body that a port is on; None: the ground."""
+    """Name of the body that a port is on; None: the ground."""
     return port.placed.name if isinstance(port, Attachment) else None
 
 
 def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
-    """Spheres, pieces of lines, and points, which are spheres without radius."""
+    """Yield spheres, line segments, and points, which are spheres without radius, of a part."""
     match each:
         case Capsule():
             length = float(np.linalg.norm(each.end.initial_position() - each.start.initial_position()))
@@ -329,7 +333,7 @@ def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
 
 
 def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Places that solids of the other side touch, where these are no spheres."""
+    """Yield points of a part that solids of the other side touch, unless they are spheres."""
     kind = MemberKind.SAMPLE
     match each:
         case Capsule():
@@ -347,7 +351,7 @@ def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[M
 
 
 class _SolidShape(NamedTuple):
-    """A shape whose corners and edges other solids may touch.
+    """A shape with corners and edges that other solids may touch.
 
     Attributes:
         shape: about its middle.
@@ -372,7 +376,7 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(each: Side) -> _SolidShape | None:
-    """Shape of a rigid body, or of a surface that has corners or edges; None of others."""
+    """Shape of a rigid body, or of a surface with corners or edges; None for others."""
     none = np.zeros(3)
     match each:
         case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
@@ -396,14 +400,15 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
 
 
 def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
-    """Of a line: on round solids only where these are so thin that its nodes do not go round."""
+    """Yield the segments of a line, which touch round solids only if its nodes cannot go round them."""
     for a, b in pairwise(nodes):
         length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
 
 
 def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
-    """What only solids touch between its ends: edges of bodies, axes or lines along the side of cylinders."""
+    """Yield segments that only solids touch between their ends: edges of bodies, axes or side lines of
+    cylinders."""
     if dimension == 3 and (solid := _solid_shape(each)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -416,10 +421,10 @@ def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
 
 
 def edges_of(shape: Shape) -> Array:
-    """Ends of what other solids touch between them, about its middle, in body axes, shape (k, 2, 3) [m].
+    """Ends of the segments that solids touch between them, about the middle, in body axes, shape (k, 2, 3) [m].
 
-    Edges of boxes and meshes, beside these on both sides, between the places that touch; the axis of a cylinder, or
-    lines along the side of one that is short.
+    Edges of boxes and meshes, inset on both sides, between the points that touch; the axis of a cylinder, or lines
+    along the side of a short one.
     """
     match shape:
         case Box():
@@ -448,7 +453,7 @@ def edges_of(shape: Shape) -> Array:
 
 
 def _axis_between_ends(shape: Cylinder) -> float:
-    """Half of the axis of a capsule whose round ends are within a cylinder; not more than 0: there is none [m]."""
+    """Half length of the axis of a capsule whose round ends are within a cylinder; at most 0: there is none [m]."""
     return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
@@ -470,7 +475,10 @@ def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """``axes``: of the shape in the world; ``has_ends``: of a whole cylinder."""
+    """Yield the solids of a shape; ``axes`` are those of the shape in the world.
+
+    ``has_ends``: a cylinder is finite.
+    """
     match shape:
         case Sphere():
             if is_inside:
@@ -524,7 +532,7 @@ def _solid(
     thickness: float = inf,
     rounding: float = WIDE,
 ) -> Member:
-    """A solid as a member; sizes that it does not have are 0."""
+    """Return a solid as a member; sizes that it does not have are 0."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)
@@ -532,7 +540,7 @@ def _solid(
 
 
 def _upright(axis: Array) -> Array:
-    """A triad whose last column is the unit axis."""
+    """Return a triad whose last column is the unit axis, shape (3, 3)."""
     return np.roll(frame_along(axis), -1, axis=1)
 
 
@@ -564,7 +572,7 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
 
 
 def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
-    """Centre and radius of a rigid body that is a ball, or of the ball whose centre a port is; None: neither.
+    """Centre and radius of a rigid body that is a ball, or of the ball whose centre a port is; None for others.
 
     Args:
         each: part of a contact.
@@ -579,9 +587,9 @@ def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Places of a shape about its middle that other surfaces touch first, body axes, each (k, 3).
+    """Yield points of a shape about its middle that other surfaces touch first, body axes, each (k, 3) [m].
 
-    Corners would slip past those of a shape of the same size: such shapes touch places that are beside them.
+    Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
     turn = np.linspace(0.0, 2 * np.pi, RIM, endpoint=False)
     circle, ends = np.stack([np.cos(turn), np.sin(turn)], axis=1), (1.0, -1.0)
@@ -614,14 +622,14 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
 
 
 def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """The nodes of a string, rod or beam; none of another body."""
+    """Nodes of a string, rod or beam as attachments; none for another body."""
     if isinstance(each, PlacedWhole):
         return each.nodes()
     return tuple(each.at(x) for x in each.body.contact_positions())
 
 
 def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Nodes on the surface of a soft body.
+    """Nodes on the surface of a soft body as attachments.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -639,7 +647,7 @@ def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Of the centres of spheres, and of the middles and ends of pieces, as far as these tell; of places in solids.
+    """Refuse members that start deep inside each other, by their centres, middles and ends.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.
@@ -679,7 +687,7 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
 
 
 def _holds_middle(solid: Member) -> bool:
-    """Whether the middle of a solid is in its matter, where nothing else may be."""
+    """Whether the middle of a solid is inside of its material, where nothing else may be."""
     return solid.kind.is_solid and solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
 
 
@@ -692,19 +700,19 @@ def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> 
 
 
 def size_of(port: Port) -> float:
-    """Of the body that a port is on [m]; 0: it has none."""
+    """Size of the body that a port is on [m]; 0 without a body or size."""
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 
 def heights(solid: Member, w: Array) -> Array:
-    """Distances of places in the axes of a solid from its surface, negative inside, (k, 3) to (k,)."""
+    """Signed distances of points in the axes of a solid from its surface, negative inside, (k, 3) to (k,) [m]."""
     if solid.mesh is not None:
         return solid.mesh.heights(w)
     return solid_distances(solid.kind.value, solid.size, w)
 
 
 def distance(a: Array, b: Array, c: Array, d: Array) -> float:
-    """Of two pieces a b and c d, by the ends of each and the other, and where their lines are closest."""
+    """Distance of two segments a b and c d [m], from their ends and where their lines are closest."""
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)
@@ -715,6 +723,6 @@ def distance(a: Array, b: Array, c: Array, d: Array) -> float:
 
 
 def _place(x: Array, start: Array, along: Array) -> float:
-    """Where a piece is nearest to a point, 0 to 1."""
+    """Parameter of the point on a segment that is nearest to a position, 0 to 1."""
     size = float(along @ along)
     return float(np.clip((x - start) @ along / size, 0, 1)) if size else 0.0

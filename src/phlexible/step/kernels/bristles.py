@@ -1,7 +1,7 @@
-"""Friction that sticks: bristles between two surfaces, bent as far as friction holds them (docs/theory.md, 8).
+"""Friction that sticks by bristles (friction springs), deflected as far as friction holds them (docs/theory.md, 8).
 
-What a bristle along a coordinate keeps from step to step, ``bristle``: how it is bent, z; whether the last step
-slipped. Those of pairs are in ``many/pair_friction.py``.
+The table ``bristle`` stores from step to step, for each bristle along a coordinate, its deflection z and whether
+the last step slipped. Bristles of pairs are in ``many/pair_friction.py``.
 """
 
 from math import sqrt
@@ -15,9 +15,10 @@ from phlexible.step.tables.declarations import BRISTLE
 def held(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """What a bristle does in a step that slides by u: its force, and how that grows with the limit; e, a, s (8.44).
+    """Return force, derivatives, end deflection and slipping of a bristle in a step that slides by u (8.44).
 
-    The derivative to u is a I - s e e^T. Then z at the end, and whether it slips.
+    These are the force, its derivative to the limit, e, a and s, where the derivative to u is a I - s e e^T, then z
+    at the end, and whether it slips.
     """
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
@@ -38,14 +39,15 @@ def held(
 
 @compiled
 def energy_of_bristle(t: Tables, f: int) -> float:
-    """k z^2 / 2 of the bristle of force f [J]."""
+    """Energy k z^2 / 2 of the bristle of force f at the start of the step; zero without one [J]."""
     b = t.bristle_of[f]
     return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 
 
 @compiled
 def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Friction that falls with the speed below ``speed``: force, derivative with respect to the limit, e, a, s."""
+    """Return regularized friction, proportional to the slip below ``speed`` [m/s]: force, derivative to the limit,
+    e, a, s."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed
@@ -56,9 +58,10 @@ def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vect
 
 @compiled
 def resist_sliding(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Friction of force f in a step that changes its coordinate, by its bristle or without one.
+    """Return the friction of force f in a step that changes its coordinate, by its bristle or regularized.
 
-    Returns the force, its derivatives with respect to the level and to the coordinate at the end; books the loss.
+    The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
+    loss is added to the tables.
     """
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:

@@ -1,4 +1,4 @@
-"""Contact and stops: gaps, one-sided energies, what resists (docs/theory.md, 8)."""
+"""One-sided forces of contacts and stops, with gaps, energies, friction and damping (docs/theory.md, 8)."""
 
 from math import sqrt
 
@@ -16,13 +16,14 @@ LEAST = 1e-300
 
 @compiled
 def clamped(u: float) -> float:
-    """u between 0 and 1."""
+    """Return u limited to 0 .. 1."""
     return min(max(u, 0.0), 1.0)
 
 
 @exported
 def begin_gap(t: Tables, i: int) -> float:
-    """theta_n; zero of what has a rate only."""
+    """Return the length theta_n of the functions of interaction i at the start of the step; zero where it has a
+    rate only."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -33,7 +34,7 @@ def begin_gap(t: Tables, i: int) -> float:
 
 @exported
 def gap_weights(t: Tables, i: int) -> None:
-    """Of the coordinate of interaction i at the end of the step."""
+    """Compute weights omega, and derivatives, of the coordinate of interaction i at the end of the step."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_gap(t, first, count)
@@ -43,7 +44,7 @@ def gap_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_gap(t: Tables, first: int, count: int) -> None:
-    """theta = |w|: omega_i = mean(w_i) / mean(theta) (8.26)."""
+    """Compute weights omega_i = mean(w_i) / mean(theta) of a length theta = |w|, and their derivatives (8.26)."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -63,7 +64,7 @@ def rounded_gap(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
-    """No gap but how far the touching place of a wheel slides in the step (8.30)."""
+    """Compute weights of the slip of the contact point of a wheel in the step (8.30)."""
     k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -89,7 +90,8 @@ def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def transmitted(t: Tables, f: int) -> float:
-    """|R| of the joint whose force makes friction f: of multipliers along directions at right angles (8.31)."""
+    """Return |R| of the joint whose force causes friction f, from multipliers along orthogonal directions
+    (8.31)."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -98,7 +100,7 @@ def transmitted(t: Tables, f: int) -> float:
 
 @compiled
 def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """What its multipliers do to the balances by the friction, into the columns of the joint."""
+    """Add the derivatives of friction to the multipliers of its joint to the columns of the joint."""
     node, size = t.constraint_node[t.bearing[f]], transmitted(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -119,7 +121,7 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
 
 @compiled
 def depth_energy(stiffness: float, exponent: float, depth: float) -> float:
-    """k x^(p + 1) / (p + 1) of a depth x, zero outside."""
+    """Energy k x^(p + 1) / (p + 1) of a penetration x, zero outside [J]."""
     if not any_of(depth > 0.0):
         return 0.0
     return stiffness * max(depth, 0.0) ** (exponent + 1.0) / (exponent + 1.0)
@@ -127,7 +129,7 @@ def depth_energy(stiffness: float, exponent: float, depth: float) -> float:
 
 @compiled_lane_by_lane
 def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """delta(U)/delta(x) of the depth without cancellation, and its derivative to x1."""
+    """Return delta(U)/delta(x) of the penetration energy without cancellation, and its derivative to x1."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -146,7 +148,8 @@ def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> t
 
 @exported
 def push(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """N of a one-sided force over the step and dN/dx1 (8.17); what it loses into ``loss``."""
+    """Return the normal force N of a one-sided force over the step and dN/dx1 (8.17); its loss is written to
+    ``loss``."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -163,9 +166,9 @@ def push(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_side(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """The force with a damper on max(0, x), never below zero, and its derivative to x1.
+    """Return a force with a damper on max(0, x), never below zero, and its derivative to x1.
 
-    The damper works along the discrete derivative s of max(0, x), so that it takes d (s change)^2.
+    The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
     x1 = x0 + change
     is_inside, differs = (x0 > 0.0) & (x1 > 0.0), change != 0.0
@@ -180,7 +183,7 @@ def damped_one_side(force: float, slope: float, d: float, x0: float, change: flo
 def pushed(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """The part of N that stores, N, and dN/dx1, of a depth at the start and its change."""
+    """Return the stored part of N, N, and dN/dx1, from a penetration at the start and its change."""
     stored, slope = depth_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -196,9 +199,10 @@ def pushed(
 def loss_of_impact(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Damping by how fast bodies met, the speed of the step that enters (8.47).
+    """Return damping by the impact speed (8.47), a factor of its derivative, and the impact speed to be stored.
 
-    Then 0 where it falls as that grows, else 1, and the speed, which is ``known`` where they have met before.
+    The impact speed is that of the step in which bodies meet, or ``known`` if they have met before; the factor is 0
+    where damping falls as it grows, else 1.
     """
     rate, enters = change / h, x0 <= 0.0
     met = where(enters, max(rate, 0.0), known)
@@ -208,7 +212,8 @@ def loss_of_impact(
 
 @compiled
 def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to ``loss``."""
+    """Return dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to
+    ``loss``."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * transmitted(t, f)

@@ -1,4 +1,4 @@
-"""How many equal parts a step takes around contacts, so that it sees them (docs/theory.md, 8)."""
+"""Number of equal substeps of a step around contacts, so that their oscillation is resolved (docs/theory.md, 8)."""
 
 from math import sqrt
 
@@ -41,7 +41,7 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """g M^-1 g^T of carrier b, whose block is factored, for a row g; zero of one without inertia."""
+    """Return the mobility g M^-1 g^T of carrier b, whose block is factored, for a row g; zero without inertia."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
@@ -49,7 +49,7 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
 
 @compiled
 def steepest(stiffness: float, p: float, depth: float, change: float, total: float, h: float) -> float:
-    """dN/dx, for p > 1 at the depth that the speed leads to, with the mobility ``total``."""
+    """Return dN/dx, for p > 1 at the penetration that the speed leads to, with the mobility ``total``."""
     if p == 1.0:
         return stiffness
     if total > 0.0:
@@ -67,20 +67,20 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """At the mean of the depths at both ends of a step."""
+    """Contact force at the mean of the penetrations at both ends of a step."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
 
 
 @compiled
 def swing(square: float, h: float, ahead: float, change: float) -> float:
-    """How far a spring swings in a step, from the speeds at its ends and its acceleration.
+    """Amplitude of a spring's oscillation in a step, from the speeds at its ends and its acceleration.
 
     Args:
         square: omega^2.
         h: the step [s].
-        ahead: by how much the speed at its start changes the spring's length in it.
-        change: by how much it changes.
+        ahead: change of the spring's length in the step at the speed of its start.
+        change: its actual change.
     """
     theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
@@ -89,19 +89,23 @@ def swing(square: float, h: float, ahead: float, change: float) -> float:
 
 @compiled
 def beside(force: float, load: float) -> float:
-    """Of omega^2: the ratio to the power 4/3, at most 1. Then the error of a force is 8e-5 of the load over it."""
+    """Factor of omega^2 for a force and a load: their ratio to the power 4/3, at most 1.
+
+    The error of a force is then 8e-5 of the load over it.
+    """
     return (force / load) ** (4.0 / 3.0) if force < load else 1.0
 
 
 @compiled
 def that_swings(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """A stiffness as far as it swings in a step (``swing``), beside a load."""
+    """Return the share of a stiffness that counts for its oscillation in a step (``swing``), compared with a
+    load."""
     return stiffness * beside(stiffness * swing(stiffness * mobility, h, ahead, change), load)
 
 
 @compiled
 def load_member(t: Tables, m: int, load: float) -> None:
-    """Note a load on the carriers of a member."""
+    """Raise the loads of the carriers of a member to ``load`` where it is larger."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -111,7 +115,7 @@ def load_member(t: Tables, m: int, load: float) -> None:
 
 @compiled
 def load_of_pair(t: Tables, n: int) -> float:
-    """Force [N] of a pair that is the load of that member of two that has less."""
+    """Return the normal force of a pair [N] that equals the smaller load of its two members."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -126,7 +130,7 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 @exported
 def load_pairs(t: Tables, pairs: int) -> None:
-    """Note mobilities of pairs, and what they rest with at their bodies."""
+    """Store the mobilities of pairs, and raise the loads of their bodies to those of their resting forces."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, _, y = _touched(t, i, j)
@@ -140,7 +144,7 @@ def load_pairs(t: Tables, pairs: int) -> None:
 
 @compiled
 def load_force(t: Tables, f: int) -> None:
-    """Note the mobility of a stop, and what it rests with at its bodies."""
+    """Store the mobility of a stop, and raise the loads of its bodies to that of its resting force."""
     total = 0.0
     gather_gap(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -157,7 +161,7 @@ def load_force(t: Tables, f: int) -> None:
 
 @compiled
 def load_of_force(t: Tables, f: int) -> float:
-    """Force along the coordinate [N, N m] that is the least load of its bodies."""
+    """Return the force along the coordinate of a stop [N, N m] that equals the smallest load of its bodies."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -166,7 +170,8 @@ def load_of_force(t: Tables, f: int) -> float:
 
 @compiled
 def _touched(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
-    """Normal of two members, where they touch along their axes, that which is no solid, and where it touches."""
+    """Return the normal of two members, the parameters of the contact on both axes, the member that is no solid,
+    and its contact point."""
     normal, s, z = normal_of(t, i, j)
     solid = j if t.member_kind[j] > RIM else i
     small = i + j - solid
@@ -178,7 +183,8 @@ def _touched(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vect
 
 @exported
 def harden_pair(t: Tables, n: int, h: float) -> float:
-    """Add N' g M^-1 g^T of a pair to each of its carriers; its omega^2 without friction or other pairs."""
+    """Add N' g M^-1 g^T of a pair to each of its carriers, and return its omega^2 without friction or other
+    pairs."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z, small, y = _touched(t, i, j)
     rubbed_at, total = y, t.met_mobility[n]
@@ -218,7 +224,8 @@ def harden_pair(t: Tables, n: int, h: float) -> float:
 
 @compiled
 def _resists(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """Stiffness against turns over the gyration, as far as it swings; zero where nothing resists them."""
+    """Rotational stiffness over the squared radius of gyration, as far as it oscillates; zero without
+    resistance."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
@@ -227,9 +234,10 @@ def _resists(t: Tables, c: int, bend: int, limit: float, gyration: float, total:
 
 @compiled
 def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
-    """g M^-1 g^T of the place that touches on a member, times the slope added to the hardness of its carriers.
+    """Return g M^-1 g^T of the contact point on a member, and add it times ``slope`` to the stiffness of its
+    carriers.
 
-    ``y``: where something touches a solid.
+    ``y``: position of the contact on a solid.
     """
     p, q = t.member_start[m], t.member_end[m]
     a, b = t.vector_carrier[p], t.vector_carrier[q]
@@ -263,7 +271,7 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
 
 @compiled
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
-    """How a normal force on a share of vector k enters the balance of its carrier."""
+    """Add a share of a normal force on vector k to the row of its carrier."""
     for i in range(moved_by(t, k)):
         t.contact_group_row[velocity_of(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
@@ -278,7 +286,7 @@ def _hardened(t: Tables, b: int, slope: float) -> float:
 
 @exported
 def hardness_of_pair(t: Tables, n: int) -> float:
-    """Sum over the carriers of both members, each once."""
+    """Sum of the contact stiffness over mass of the carriers of both members, each once."""
     i, j = t.met_first[n], t.met_second[n]
     return _hardness(t, i) + _hardness(t, j)
 
@@ -299,7 +307,7 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 @exported
 def contacts_push(t: Tables) -> Truth:
-    """Whether a contact pushes at either end of the step that was tried last; notes which, and how they move."""
+    """Whether a contact pushes at either end of the step that was tried last; stores which do, and their motion."""
     found = False
     for f in range(t.forces):
         t.touching[f] = 0.0
@@ -315,10 +323,10 @@ def contacts_push(t: Tables) -> Truth:
 
 @exported
 def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
-    """Parts of the steps, the longest of which is ``longest``, for the contacts that were noted in one of length h.
+    """Return the number of substeps for the stored contacts, where the longest step is ``longest`` [s].
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
-    Unknowns and forces of the step that was tried are as they were afterwards.
+    Unknowns and forces of the step that was tried are restored afterwards.
     """
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
@@ -355,7 +363,7 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
 
 @compiled
 def note_speeds(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """By how much the speeds at the start of the step change depths in it, as if paths were straight."""
+    """Store the changes of penetrations in the step at the speeds of its start, along straight paths."""
     slow_given(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
@@ -368,7 +376,7 @@ def note_speeds(t: Tables, h: float, damping: float, pairs: int) -> None:
 
 @compiled
 def slow_given(t: Tables, share: float) -> None:
-    """What moves as a function of time moves by a share of what it has in the step."""
+    """Scale the changes of prescribed vectors by a share."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
@@ -376,7 +384,7 @@ def slow_given(t: Tables, share: float) -> None:
 
 @compiled
 def hardness_of_pairs(t: Tables, pairs: int, h: float, longest: float, others: float) -> float:
-    """Largest omega^2 of a pair by itself, or a share of that of all pairs and ``others`` together."""
+    """Largest omega^2 of a single pair, or a share of that of all pairs and ``others`` combined."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     forget_held_pairs(t)
     for n in range(pairs):
@@ -393,7 +401,7 @@ def hardness_of_pairs(t: Tables, pairs: int, h: float, longest: float, others: f
 
 @compiled
 def hardness_of_force(t: Tables, f: int) -> float:
-    """Sum over the carriers of a contact."""
+    """Sum of the contact stiffness over mass of the carriers of a stop."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)

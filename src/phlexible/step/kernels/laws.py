@@ -330,7 +330,8 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
 
 @compiled
 def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """The same of gaps whose omega comes with its derivatives."""
+    """Compute force, tangent and change of a coordinate whose weights omega come with their derivatives
+    (``gap_weights``)."""
     f, count = i - t.constraints, t.functions_count[i]
     gap_weights(t, i)
     change = 0.0

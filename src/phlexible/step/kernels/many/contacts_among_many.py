@@ -1,4 +1,4 @@
-"""Contacts among many: how spheres, pieces and solids push each other apart and rub (docs/theory.md, 8)."""
+"""Contact forces of pairs of spheres, line segments and solids, with friction (docs/theory.md, 8)."""
 
 from math import sqrt
 
@@ -42,14 +42,14 @@ TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 @compiled
 def beyond_least(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """F^2 of two pieces, less r.r."""
+    """Return F^2 - r.r for two segments at s and t."""
     own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 
 
 @compiled
 def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """s and t between 0 and 1 where F^2 is least; 1/2 of a sphere."""
+    """Return s and t between 0 and 1 at which F^2 is least; 1/2 for a sphere."""
     if uu == 0.0:
         return 0.5, clamped(rv / vv) if vv > 0.0 else 0.5
     if vv == 0.0:
@@ -71,7 +71,7 @@ def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[floa
 
 @compiled
 def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
-    """F, s and t."""
+    """Return the distance F of two segments, and s and t of their nearest points."""
     ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
     s, t = nearest(ru, rv, uu, uv, vv)
     e = r + s * u - t * v
@@ -81,7 +81,7 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Whether neither has a length, so that the nearest places are known."""
+    """Whether neither of two members has a length, so that the nearest points are known."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
@@ -93,7 +93,8 @@ def position_at(t: Tables, p: int, share: float) -> Vector:
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """F, s and t of two members after a share of the step; of a solid how far it is from the other's centre."""
+    """Return F, s and t of two members after a share of the step; for a solid the distance of the other's
+    centre."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -107,7 +108,7 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 
 @compiled
 def depth_at_start(t: Tables, i: int, j: int) -> float:
-    """Depth of two members at the start of the step whose energy they have."""
+    """Return the penetration of two members at the start of the step, from which their energy follows."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return depth_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
@@ -116,7 +117,8 @@ def depth_at_start(t: Tables, i: int, j: int) -> float:
 
 @exported
 def push_contact_groups(t: Tables, h: float) -> None:
-    """Add the forces of all pairs to those on the vectors; what they store and lose."""
+    """Add the forces of all pairs to those on the vectors; compute stored and lost energies, and the work of moving
+    frames."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -154,16 +156,18 @@ def _push_pair(t: Tables, i: int, j: int, h: float) -> None:
 
 @exported
 def end_contact_groups(t: Tables) -> None:
-    """Accept the bristles of the step."""
+    """Accept the history variables of all pairs at the end of the step."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled
 def _over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """F of member i over solid j at the start, its change, the lever along the axis of a rim, s along a piece.
+    """Return F of member i over solid j at the start, its change, the lever along the axis of a rim, s of a
+    segment.
 
-    Then slopes along its ends in the axes of the solid, whose product with their changes the change is.
+    Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
+    change.
     """
     none = vector(0.0, 0.0, 0.0)
     if is_piece(t, i):
@@ -177,10 +181,10 @@ def _over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, 
 
 @compiled
 def _push_off(t: Tables, i: int, j: int, h: float) -> None:
-    """Solid j pushes a sphere, a place or a piece i, or a plane a rim.
+    """Add the forces of solid j on a sphere, point or segment i, or of a plane on a rim.
 
-    Both ends of a piece have a share of the force. Where these are deep by themselves they are held back, so that
-    what is left acts elsewhere than at the place that touches: in Newton's matrix it is there.
+    Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
+    rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
     """
     c, radius = t.member_contact_group[i], t.member_radius[i]
     before, change, lever, s, on_a, on_b = _over_solid(t, i, j)
@@ -221,20 +225,20 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def _foot(t: Tables, i: int, s: float, n: Vector) -> Vector:
-    """Where a piece touches; what does not turn is touched on its axis."""
+    """Return the contact point of a segment, on its axis if it has no rotation."""
     y = place_of(t, i, s)
     return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
 
 
 @compiled
 def _turned_out(t: Tables, axes: Integers, w: Vector) -> Vector:
-    """From axes of a solid to the world, at the mean."""
+    """Rotate a vector from the axes of a solid to the world, at the mean."""
     return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 
 @compiled
 def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
-    """``_push`` of two without a length."""
+    """Add the forces of two members without a length, as ``_push``."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.place0[p] - t.place0[k]
@@ -297,7 +301,7 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
 def _rub_along(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Friction of two round members where they touch, e from the second to the first."""
+    """Add friction of two round members at their contact point, with e from the second to the first."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -309,9 +313,9 @@ def _rub_along(
 
 @compiled
 def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
-    """``_push`` of a ball and a piece of a line, whose nodes push once.
+    """Add the forces of a ball and a line segment that shares nodes with others, as ``_push``.
 
-    What resists is that of the depth in the piece, shared among the pieces as the energy is.
+    Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
     m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
     c, p, q, y = t.member_contact_group[m], t.member_start[m], t.member_end[m], t.member_start[k]
@@ -362,7 +366,10 @@ def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Where two round members touch, e from the second to the first; what does not turn is touched on its axis."""
+    """Return the contact point of two round members, e from the second to the first.
+
+    It is on the axis of a member that has no rotation.
+    """
     x = place_of(t, i, s)
     if t.member_axis[6 * i] < 0:
         return x
@@ -373,7 +380,8 @@ def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
 
 @compiled
 def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Unit normal of two members, from the second to the first, and where they touch along their axes."""
+    """Return the unit normal of two members, from the second to the first, and parameters of the contact on both
+    axes."""
     if t.member_kind[j] > RIM:
         n, s = _up(t, i, j)
         return n, s, 0.0
@@ -388,7 +396,7 @@ def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 
 @compiled
 def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
-    """Normal of solid j where it touches member i, and where that is along it."""
+    """Return the normal of solid j at the contact with member i, and the parameter along the member."""
     _, _, _, s, omega, on_b = _over_solid(t, i, j)
     n = _turned_out(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
@@ -397,9 +405,10 @@ def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 
 @compiled
 def _normal(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """N (8.17) of a depth at the start and its change, with what it stores and loses; dN/d(depth) at the end.
+    """Return N (8.17) from a penetration at the start and its change, and its derivative to the end.
 
-    ``known``: where the pair is in the list of those that touched; -1: nowhere.
+    Stored and lost energies are added to the tables. ``known``: index of the pair in the list of the last step; -1:
+    new.
     """
     return _normal_of_shared(t, c, known, depth, change, h, (depth, change, 1.0))
 
@@ -408,7 +417,10 @@ def _normal(t: Tables, c: int, known: int, depth: float, change: float, h: float
 def _normal_of_shared(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, met: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """The same of a depth that is a part of another, ``met``: that one, its change, and how often it resists."""
+    """Return N and its derivative as ``_normal`` for a penetration that is a part of another, ``met``.
+
+    ``met`` is that penetration, its change, and a factor of its damping.
+    """
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = met
     if t.contact_group_impact[c] > 0.0:
@@ -425,7 +437,7 @@ def _normal_of_shared(
 
 @exported
 def contact_group_energy(t: Tables) -> float:
-    """Of all pairs at the start of the step [J]."""
+    """Energy of all pairs at the start of the step, with their bristles [J]."""
     total = 0.0
     for n in range(candidates(t)):
         i, j = pair_at(t, n)
@@ -437,7 +449,7 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def members_push(t: Tables) -> bool:
-    """Whether two of a contact group push at either end of the step that was tried; notes which, how they move."""
+    """Whether any pair pushes at either end of the step that was tried; stores pairs and their motion."""
     t.met_count[0] = 0
     place = 0
     for n in range(candidates(t)):

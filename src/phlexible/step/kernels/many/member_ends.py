@@ -1,9 +1,9 @@
-"""Places beside the axes of members: how they move with the ends, and forces there (docs/theory.md, 8).
+"""Points near the axes of members: motion and forces by the ends of the members (docs/theory.md, 8).
 
-A place at the arm r from an end x with the directions d_i moves by delta(x) + T r, T = sum_i delta(d_i) g_i^T,
-with the dual vectors g_i of the directions at the mean, sum_i (g_i.r) d_i = r. A force f on it is f on x and
-(g_i.r) f on d_i: moments M = sum f r^T are summed and put on the directions at last, M g_i. End e is the start,
-2 m, or the end, 2 m + 1, of member m.
+A point at the arm r from an end x with the directions d_i moves by delta(x) + T r, T = sum_i delta(d_i) g_i^T, with
+the dual vectors g_i of the directions at the mean, sum_i (g_i.r) d_i = r. A force f on it is f on x and (g_i.r) f
+on d_i: moments M = sum f r^T are summed and applied to the directions at last, M g_i. End e is the start, 2 m, or
+the end, 2 m + 1, of member m.
 """
 
 from phlexible.step.compilation.compiled import compiled
@@ -15,20 +15,20 @@ from phlexible.step.tables.declarations import MOVING
 
 @compiled
 def place_of(t: Tables, m: int, s: float) -> Vector:
-    """The place on the axis of a member at the mean of the step."""
+    """Return the point at parameter s on the axis of a member at the mean of the step."""
     return (1.0 - s) * mean_place(t, t.member_start[m]) + s * mean_place(t, t.member_end[m])
 
 
 @compiled
 def none() -> Matrix:
-    """A matrix of zeros."""
+    """Return a 3 x 3 matrix of zeros."""
     nothing = vector(0.0, 0.0, 0.0)
     return matrix(nothing, nothing, nothing)
 
 
 @compiled
 def forget_ends(t: Tables) -> None:
-    """Nothing is known of any end in this evaluation of the forces."""
+    """Clear the cached frames of all ends, at the start of an evaluation of the forces."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0
@@ -36,7 +36,7 @@ def forget_ends(t: Tables) -> None:
 
 @compiled
 def know_ends(t: Tables, m: int) -> bool:
-    """Find out how arms from a member's ends turn; whether they do."""
+    """Cache the frames by which arms from a member's ends rotate, and return whether they do."""
     if t.member_axis[6 * m] < 0:
         return False
     _know_end(t, 2 * m)
@@ -61,14 +61,14 @@ def _know_end(t: Tables, e: int) -> None:
 
 @compiled
 def in_axes(t: Tables, m: int, v: Vector) -> Vector:
-    """Coefficients of the directions at the start of a member, which are known, that make up a vector."""
+    """Return the components of a vector in the directions at the start of a member, whose frame is cached."""
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 
 
 @compiled
 def slides(t: Tables, m: int, s: float, arm: Vector) -> Vector:
-    """How far the place of a member moves in the step; its ends are known."""
+    """Return the displacement of a point of a member in the step; frames of its ends are cached."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -80,7 +80,7 @@ def slides(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 @compiled
 def pull_at(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """A force on the place of a member; what it does to directions waits for ``pull_on_directions``."""
+    """Add a force at a point of a member; ``pull_on_directions`` applies its moment later."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -96,7 +96,7 @@ def pull_at(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
 
 @compiled
 def pull_on_directions(t: Tables) -> None:
-    """What all forces on places do to the directions at the ends."""
+    """Apply the moments of all forces to the directions at the ends."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e

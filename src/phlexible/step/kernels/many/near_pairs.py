@@ -1,8 +1,8 @@
-"""Who may touch among many: boxes around members in a grid, kept while nothing leaves its box (docs/theory.md, 8).
+"""Candidate pairs of members: boxes around members in a grid, reused while nothing leaves its box (docs/theory.md,
+8).
 
-A pair that is not listed cannot touch at either end of the step: while all axes stay in their boxes, boxes with
-the radius around them that do not meet keep members apart. The list is looked at in each evaluation of the
-forces.
+A pair that is not listed cannot touch at either end of the step: while all axes stay in their boxes, boxes with the
+radius around them that do not overlap keep members separated. The list is checked in each evaluation of the forces.
 """
 
 from math import floor
@@ -19,19 +19,19 @@ LARGE = 4.0
 
 @compiled
 def least(a: Vector, b: Vector) -> Vector:
-    """Component by component."""
+    """Return the vector of the smaller components of two vectors."""
     return vector(min(a.x, b.x), min(a.y, b.y), min(a.z, b.z))
 
 
 @compiled
 def greatest(a: Vector, b: Vector) -> Vector:
-    """Component by component."""
+    """Return the vector of the larger components of two vectors."""
     return vector(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z))
 
 
 @compiled
 def corners_of(t: Tables, m: int) -> tuple[Vector, Vector]:
-    """Lower and upper corner of the box around the axis of a member at both ends of the step."""
+    """Return the lower and upper corner of the box around the axis of a member at both ends of the step."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
     return least(least(a, b), least(c, d)), greatest(greatest(a, b), greatest(c, d))
@@ -39,7 +39,7 @@ def corners_of(t: Tables, m: int) -> tuple[Vector, Vector]:
 
 @compiled
 def candidates(t: Tables) -> int:
-    """How many ``pair_at`` has, after pairs have been looked for where they may have changed."""
+    """Return the number of candidate pairs for ``pair_at``, after a new search where a box was left."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay(t):
@@ -49,7 +49,7 @@ def candidates(t: Tables) -> int:
 
 @compiled
 def pair_at(t: Tables, n: int) -> tuple[int, int]:
-    """Two members, the lower number first; (-1, -1): these are not near."""
+    """Return the members of candidate pair n, the lower number first; (-1, -1): they are not near."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -69,7 +69,10 @@ def _stay(t: Tables) -> bool:
 
 @compiled
 def _suits(t: Tables, i: int, solid: int) -> bool:
-    """Corners touch what has no end, places beside them what has; of what is round planes touch the rims alone."""
+    """Whether a solid touches a point or rim of this kind.
+
+    Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
+    """
     kind = t.member_kind[i]
     if kind == RIM or t.member_kind[solid] == PLANE:
         return t.member_kind[solid] == PLANE and kind != INSET and t.member_size[3 * i + 2] == 0.0
@@ -80,7 +83,7 @@ def _suits(t: Tables, i: int, solid: int) -> bool:
 
 @compiled
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
-    """Whether two pieces of a line that touches itself are no neighbours."""
+    """Whether two segments of a line that touches itself are far enough from each other along it."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
     return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
@@ -88,7 +91,7 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_meet(t: Tables, i: int, j: int) -> bool:
-    """Whether two members are to push each other: groups, sides, bodies, kinds."""
+    """Whether two members may touch, by their groups, sides, bodies and kinds."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -105,7 +108,7 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _touches(t: Tables, i: int, j: int) -> bool:
-    """Whether solid j touches a sphere, a place, or a piece between its ends."""
+    """Whether solid j touches a sphere, a point, or a segment between its ends."""
     if not is_piece(t, i):
         return t.member_kind[i] <= RIM and _suits(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]
@@ -114,7 +117,7 @@ def _touches(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _are_near(t: Tables, i: int, j: int) -> bool:
-    """Whether the boxes of two members meet."""
+    """Whether the boxes of two members overlap."""
     if t.member_around[i] < 0.0:
         return _is_above(t, j, i)
     if t.member_around[j] < 0.0:
@@ -127,7 +130,7 @@ def _are_near(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _is_above(t: Tables, i: int, j: int) -> bool:
-    """Whether member i, in its box, may come to a solid j without end; always where that moves."""
+    """Whether member i, in its box, may reach an infinite solid j; always true if that moves."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
@@ -137,7 +140,7 @@ def _is_above(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _look(t: Tables) -> None:
-    """New boxes, and the pairs of those that meet, by their numbers."""
+    """Compute new boxes, and list the pairs whose boxes overlap, by their numbers."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
@@ -163,7 +166,7 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_apart(t: Tables, m: int, mean: float) -> bool:
-    """Whether a member is in no cell: large, or without end."""
+    """Whether a member is in no cell, since it is large or infinite."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -174,7 +177,7 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _in_cells(t: Tables, mean: float) -> None:
-    """Cells as large as the largest of the members in them: neighbours are in cells beside each other."""
+    """Sort members into cells as large as the largest of them, so that neighbours are in adjacent cells."""
     cell = 0.0
     for m in range(t.members):
         if not _is_apart(t, m, mean):
@@ -204,7 +207,8 @@ def _in_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _with_neighbours(t: Tables, m: int, mean: float) -> None:
-    """Pairs of member m with those in its cell and in half of the cells around it; of one in no cell with all."""
+    """List pairs of member m with those in its cell and in half of the cells around it; without a cell, with
+    all."""
     if _is_apart(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_apart(t, k, mean)):
@@ -224,7 +228,7 @@ def _with_neighbours(t: Tables, m: int, mean: float) -> None:
 
 @compiled
 def _list(t: Tables, m: int, k: int) -> None:
-    """One more pair, if these may touch; no more than there is room for."""
+    """List one more pair, if its members may touch; without room left, mark the list as incomplete."""
     count = t.near_count[0]
     if count < 0 or not _may_meet(t, m, k) or not _are_near(t, m, k):
         return
@@ -237,7 +241,7 @@ def _list(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _number(t: Tables, count: int) -> None:
-    """The pairs by their first and then their second member, so that sums do not depend on how they were found."""
+    """Sort the pairs by their first and then their second member, so that sums do not depend on the search."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_place[m] = 0

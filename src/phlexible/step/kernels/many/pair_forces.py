@@ -1,4 +1,4 @@
-"""Forces of contacts at an instant, where no step has told them (docs/theory.md, 4; (4.23))."""
+"""Forces of contact pairs at an instant without a step (docs/theory.md, 4; (4.23))."""
 
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import copy
@@ -13,14 +13,14 @@ from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 @entry_point
 def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, forces: Rows1) -> None:
-    """Add the forces of all pairs at the velocities of the state, friction with its bristles too, to those on nu.
+    """Add generalized forces of all pairs at the velocities of the state, with friction, to ``forces``.
 
-    The state stays, and what is not accepted of a step is that of this one.
+    The state stays, and tables of an attempted step are those of this evaluation.
 
     Args:
         header: of the tables.
         h: so short that nothing moves much, or less than zero [s].
-        moving, ending: given vectors at the state and at the end of the step, (3 vectors).
+        moving, ending: prescribed vectors at the state and at the end of the step, (3 vectors,).
         forces: receive the sums, (velocities,).
     """
     register = flush_subnormals()

@@ -1,8 +1,8 @@
-"""Friction of pairs among many: places of both that slide past each other, a bristle of each (docs/theory.md, 8).
+"""Friction of contact pairs, with a bristle between the contact points of each pair (docs/theory.md, 8).
 
-Sliding and its forces are those of (8.28), the law is that of (8.42). A bristle is kept by the number of its pair
-in a list in the order of these numbers, ``pair_bristle``: the number, less than zero after a step that slipped, and
-z in axes of one of both bodies.
+Sliding and its forces are those of (8.28), the law is that of (8.42). Bristles are stored in the list
+``pair_bristle``, in the order of the numbers of their pairs: the number, less than zero after a step that slipped,
+and z in axes of one of both bodies.
 """
 
 from math import sqrt
@@ -29,7 +29,7 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def begin_pairs(t: Tables) -> None:
-    """No bristle is kept yet, none of the last step has been met, no end is known."""
+    """Reset the lists of pairs and the cached frames of ends, at the start of an evaluation of the forces."""
     forget_ends(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
@@ -58,9 +58,9 @@ def _energy(t: Tables, place: int) -> float:
 
 @compiled
 def gyration(t: Tables, i: int, j: int) -> float:
-    """0.4 r^2 of the sphere of two members; zero where turns are not resisted.
+    """Return 0.4 r^2 of the sphere of two members; zero where rotations are not resisted.
 
-    One is a sphere that turns, the other is known to turn or stay; the first one counts.
+    One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
     """
     small = i if _is_ball(t, i) else j
     other = i + j - small
@@ -77,7 +77,7 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def lose_pair(t: Tables, place: int) -> None:
-    """What the bristles of a pair stored whose bodies have parted is lost; -1: there is none."""
+    """Add the energy of a pair whose bodies have separated to the losses; -1: there is none."""
     if place < 0:
         return
     energy = _energy(t, place)
@@ -88,7 +88,8 @@ def lose_pair(t: Tables, place: int) -> None:
 
 @compiled
 def find_pair(t: Tables, i: int, j: int) -> int:
-    """Where a pair is among those that touched; -1: nowhere. Pairs come in the order of their numbers."""
+    """Return the index of a pair among those of the last step, or -1; pairs must come in the order of their
+    numbers."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -106,15 +107,15 @@ def find_pair(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def number_of(t: Tables, i: int, j: int) -> float:
-    """Of a pair, more than zero."""
+    """Return the number of a pair, more than zero."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
 @compiled
 def bend_of_pair(t: Tables, i: int, j: int, met: int, place: int) -> int:
-    """How far the bristles of a pair that was met have been bent in the step that was tried.
+    """Copy the deflection of a pair's bristles in the step that was tried to ``met_bend``.
 
-    Pairs come in the order of their numbers; where to go on in the list of what is kept.
+    Pairs come in the order of their numbers; returns the index at which to continue in the stored list.
     """
     number = number_of(t, i, j)
     while place < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * place]) < number:
@@ -127,7 +128,7 @@ def bend_of_pair(t: Tables, i: int, j: int, met: int, place: int) -> int:
 
 @compiled
 def end_pairs(t: Tables) -> None:
-    """Bristles of pairs that did not touch are lost; the list of those that did ends."""
+    """Add the energies of pairs that no longer touch to the losses, and clear the rest of the new list."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         lose_pair(t, place)
@@ -143,9 +144,10 @@ def end_pairs(t: Tables) -> None:
 
 @compiled
 def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Two members push each other at y along n, with dN/dx: arms, and for Newton's matrix, if there is room.
+    """Store the contact of two members at y along n, with dN/dx, for friction and Newton's matrix; return its
+    index.
 
-    Where it is noted; ``touching_pairs``: nothing but the arms is.
+    Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
     place = t.touch_count[0]
     know_ends(t, i)
@@ -168,10 +170,11 @@ def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vect
 def rub_pair(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Note the normal force of two members in its direction n, and add their friction.
+    """Record the normal force of two members in its direction n, and compute their friction at a contact of
+    ``note_touch``.
 
-    ``note_touch`` has noted them; derivatives (8.44) are added there. What a pair remembers is kept where there is
-    room; ``known``: where it was.
+    Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
+    index of the pair in the last step.
     """
     c, remembers = t.member_contact_group[i], t.kept_turns > 0 and t.pair_met[0] > 0.0
     rubs = t.contact_group_friction[c] > 0.0 and normal > 0.0
@@ -213,7 +216,7 @@ def _slide(
     known: int,
     place: int,
 ) -> None:
-    """The bristle along the surface: force, derivatives, and what it is at the end."""
+    """Compute force, derivatives and end deflection of the bristle along the surface."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _carrier_of(t, i, j)
     hold, share, bent = hold_of(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -261,7 +264,7 @@ def hold_of(t: Tables, i: int, j: int, part: int) -> float:
 def _turn(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
 ) -> None:
-    """What resists rolling and drilling of a sphere past the other (8.46)."""
+    """Compute rolling and drilling resistance of a sphere on the other member (8.46)."""
     weight = gyration(t, i, j)
     if weight == 0.0:
         return
@@ -325,7 +328,7 @@ def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
 
 @compiled
 def _couple(t: Tables, m: int, couple: Vector) -> None:
-    """A couple on the directions of a member."""
+    """Add a couple to the forces on the directions of a member."""
     axes = t.member_axis + 6 * m
     shared = spread(t, axes, 3, couple)
     for k in range(3):
@@ -334,13 +337,17 @@ def _couple(t: Tables, m: int, couple: Vector) -> None:
 
 @compiled
 def _carrier_of(t: Tables, i: int, j: int) -> int:
-    """The member of two in whose axes their bristles are kept: the second, or the first where that alone turns."""
+    """Return the member of two in whose axes their bristles are stored: the second, or the first if only that has a
+    rotation."""
     return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
 def _carried(t: Tables, m: int, own: Reals, n: Vector, drills: bool) -> Vector:
-    """z, kept in the axes of member m, in the plane across n with its length; along n what is turned about it."""
+    """Return z, stored in the axes of member m, in the plane across n with its length.
+
+    With ``drills`` the component along n is kept, for drilling.
+    """
     axes = t.member_axis + 6 * m
     bent = own[0] * axis_mean(t, axes, 0) + own[1] * axis_mean(t, axes, 1) + own[2] * axis_mean(t, axes, 2)
     if not drills:
@@ -352,7 +359,7 @@ def _carried(t: Tables, m: int, own: Reals, n: Vector, drills: bool) -> Vector:
 
 @compiled
 def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
-    """z at the end in the axes of member m, with its length."""
+    """Store z at the end in the axes of member m, with its length."""
     local, length = in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local
@@ -361,7 +368,7 @@ def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
 
 @compiled
 def _book(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """What a bristle stores and loses of the work that is done on it."""
+    """Add stored and lost energies of a bristle, on which ``work`` is done, to the tables."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
@@ -370,7 +377,7 @@ def _book(t: Tables, k: float, before: Vector, after: Vector, work: float) -> No
 
 @compiled
 def energy_of_pairs(t: Tables) -> float:
-    """Of all bristles at the start of the step [J]."""
+    """Energy of all bristles at the start of the step [J]."""
     total, place = 0.0, 0
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         total += _energy(t, place)
