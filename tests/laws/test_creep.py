@@ -216,7 +216,9 @@ def test_a_start_from_a_motion_has_its_branches():
 def test_what_has_no_states_for_creep_refuses_it():
     creep = ph.Maxwell([(1e5, 0.1)])
     model, *_ = solid()
-    with pytest.raises(ModelError, match=r"jelly creeps \(ph.Maxwell\), and the form of a soft body has no states"):
+    with pytest.raises(
+        ModelError, match=r"jelly creeps \(ph.Maxwell\), and the form of a soft body has no history variables"
+    ):
         ph.MechanismModel(swinging()[0])
     with pytest.raises(ModelError, match="form of a SoftBody has no creep"):
         block(relaxation=creep).port_hamiltonian()

@@ -28,7 +28,7 @@ from phlexible.step.compilation.objects import settings, this_target
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3
-HEAD = 9  # numbers of ``ph_saved`` in model.c, which are before the state in what ``save`` gives
+HEAD = 9  # numbers of ``ph_saved`` in model.c, which follow the state in what ``save`` gives
 ROUND_OFF = dict.fromkeys(("rate", "speed", "spin"), 1e3) | dict.fromkeys(("force", "moment", "section"), 1e4)
 """Over that of places: rates are differences over a step, forces have the stiffness of an element, 7e6 N/m."""
 INPUTS = ["motor", "push"]
@@ -170,7 +170,7 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
 
 def states(library: ph.Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Numbers of a library and of a live run by the names of their tables."""
-    own = np.frombuffer(library.save().content, dtype=np.float64)[HEAD:]
+    own = np.frombuffer(library.save().content, dtype=np.float64)
     memory, found = run.stepper.assembly.memory, {}
     for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
         begin, expected = memory.place(name), memory[name].ravel()
@@ -294,10 +294,11 @@ def test_linear_controllers_are_data_of_the_library(built, tmp_path) -> None:
     again.step(50)
     assert library.save().content == again.save().content
     again.inputs["push"] = (1e59, 1e59, 0.0)
-    before = again.save().content
+    remembered = slice(-8 * (30 + HEAD), -8 * HEAD)  # of controllers, as before the step
+    before = again.save().content[remembered]
     with pytest.raises(ph.errors.ConvergenceError):
         again.step(3)
-    assert again.save().content[-8 * 30 :] == before[-8 * 30 :]  # what controllers remember, as before the step
+    assert again.save().content[remembered] == before
     unsampled = ph.Feedback(LinearController(-np.eye(1), np.eye(1, 2), np.eye(1), np.zeros((1, 2)), False), [hinge])
     model.apply(hinge.torque(unsampled, name="lag"))
     with pytest.raises(ph.errors.ModelError, match=r"lag: a controller with states .* give Feedback\(period=...\)"):
@@ -595,7 +596,7 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
     library, run = ph.load_library(built), model.start(STEP)
     for each in (library, run):
         each.step(50)
-    x, now = np.frombuffer(library.save().content)[HEAD:], run.instant
+    x, now = np.frombuffer(library.save().content), run.instant
     body = live["bodies"][0]["carried"]
     turn = x[body["rotation"] : body["rotation"] + 9].reshape(3, 3)
     shapes = shown.array(body["shapes"])

@@ -76,7 +76,7 @@ def pressed_arm(length, mass, time):
     model.apply(pin.stop(lower=0.0, upper=1.0, stiffness=300 * force * length, restitution=1))
     model.apply(ph.Torque(arm.origin, lambda t: (0, 0, -torque * (1.05 if t > 0 else 1.0))))
     plane = ph.Plane(model.ground.at((0, -0.3 * 0.0079 * length, 0)), (0, 1, 0))
-    contact = ph.Contact(arm.point((0.05 * length, 0, 0)), plane, stiffness=2e4 * force / length, restitution=1)
+    contact = ph.Contact(arm.point((0.05 * length, 0, 0)), plane, stiffness=5e3 * force / length, restitution=1)
     model.apply(contact)
     motion = model.simulate(0.1 * time, 0.01 * time, initial="quasi_static", progress=False)
     return motion.position(arm.origin)[-1] / length, np.diff(motion.contact_steps).tolist()

@@ -182,8 +182,7 @@ def reduced_model(
     if keep_rigid:
         if model.mechanics is not None and model.mechanics.inner:
             raise ModelError(
-                "keep_rigid=True does not support viscoelastic laws (relaxation=)"
-                " answer later; reduce with keep_rigid=False"
+                "keep_rigid=True does not support viscoelastic laws (relaxation=); reduce with keep_rigid=False"
             )
         found = Reduction(flexible_reduction(model, order, method, matched, static_correction), None)
         reached = found.model.order - rigid_size(model)
