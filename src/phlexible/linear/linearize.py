@@ -97,7 +97,9 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Stiffnesses, rows of the coordinates' rates over small motions, and the forces as states."""
+    """Return the stiffnesses of all springs, sticking friction springs and touching pairs. With them come the
+    derivatives of their coordinates with respect to small motions, and their forces as state blocks.
+    """
     state = point.state
     elements = element_state(system, system.at(state))
     stiffness = np.array(

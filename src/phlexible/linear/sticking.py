@@ -136,7 +136,7 @@ class StickingFriction:
 
     @cached_property
     def unlimited(self) -> RestEquations:
-        """Equations at rest in which friction has no limit."""
+        """Equations at rest in which friction that sticks has no limit, and regularized friction is zero."""
         return self.equations.with_numbers(without_limits(self.equations.memory))
 
     @property

@@ -235,7 +235,7 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Tables of the friction springs of all forces."""
+    """Tables of the friction springs of all forces by name; ``bristle_of`` is -1 for a force without one."""
     own = [law.friction.bristle if law.friction else None for law in laws]
     bristles = [bristle for bristle in own if bristle]
     numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
@@ -289,7 +289,7 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors."""
+    """A sum of terms minus a constant and, unless ``time`` is -1, minus a component of the moving vectors."""
 
     terms: tuple[Term, ...]
     constant: float = 0.0

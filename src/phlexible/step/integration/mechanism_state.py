@@ -26,7 +26,7 @@ from phlexible.step.tables.requests import RELAXATION
 NOTHING_MOVES = np.zeros((2, 0))
 
 LITTLE = 1e-8
-"""Of the reach: how far bodies move in the time for which forces of contacts are asked at an instant."""
+"""Distance, relative to the reach, that bodies move in the step by which contact forces at an instant are found."""
 
 
 class MechanismState:

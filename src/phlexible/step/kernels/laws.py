@@ -386,7 +386,7 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
 
 @compiled
 def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """F of force f, and its derivative to theta_{n+1}."""
+    """Return the force F of law f along its coordinate, and its derivative to theta_{n+1}."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = push(t, f, h)

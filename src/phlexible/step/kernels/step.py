@@ -203,7 +203,9 @@ def auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def given_work(t: Tables, i: int) -> float:
-    """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
+    """Return the work of moving frames and paths in interaction i: -g times the change of w that they cause (8.5)
+    [J].
+    """
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
