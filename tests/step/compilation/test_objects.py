@@ -1,9 +1,11 @@
 """Machine code in files: used where it fits these sources and this machine, and called without Numba."""
 
+import ast
 import struct
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -188,3 +190,16 @@ ph.gallery.four_bar().simulate(1e-3, 1e-3, progress=False)
 assert "numba" not in sys.modules and "phlexible.step.kernels" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_digest_of_sources_leaves_out_docstrings_alone():
+    """A text that is a value, or an instruction, must stay in the digest: other code would pass for the same."""
+    step = Path(objects.__file__).parents[1]
+    files = [file for each in ("compilation", "kernels", "tables") for file in (step / each).rglob("*.py")]
+    for file in (file for file in files if file.name not in objects.NOT_IN_CODE):
+        source = file.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(source)))
+        texts = {n.lineno for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+        for left_out in objects.NOT_COMPILED.finditer(source.encode()):
+            if b'"""' in left_out.group():
+                assert source.encode()[: left_out.start()].count(b"\n") + 1 in texts, f"{file}: {left_out.group()!r}"

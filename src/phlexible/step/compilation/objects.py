@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import struct
 import sys
 import zlib
@@ -100,6 +101,9 @@ SHIPPED = {
 }
 """What releases have code for, by system and processor as Python calls them."""
 
+NOT_COMPILED = re.compile(rb'^ *(?:"""(?s:.*?)"""|#.*)\n', re.MULTILINE)
+"""Docstrings and lines of comment, which change no machine code."""
+
 
 def c_name(name: str) -> str:
     """Return the name of an entry point in C."""
@@ -149,12 +153,13 @@ def can_be_called() -> bool:
 
 @cache
 def sources_digest() -> str:
-    """Digest of all source files that machine code depends on; code of other sources is never used."""
+    """Digest of all source files that machine code depends on, without their docstrings and whole lines of comment;
+    code of other sources is never used."""
     folder = Path(__file__).parents[1]
     files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
     found = hashlib.sha256()
     for file in (file for file in files if file.name not in NOT_IN_CODE):
-        content = file.read_bytes().replace(b"\r\n", b"\n")
+        content = NOT_COMPILED.sub(b"", file.read_bytes().replace(b"\r\n", b"\n"))
         found.update(f"{file.parent.name}/{file.name} {len(content)}\n".encode() + content)
     return found.hexdigest()
 
