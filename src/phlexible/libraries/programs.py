@@ -94,13 +94,13 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     missing = [entry for entry in needed if not found.get(entry)]
     if missing:
         print(COMPILING.format(platform.name), file=sys.stderr, flush=True)
-        codes = {c_name(entry.name): entry.module_file().bitcode for entry in missing}
+        codes = {c_name(entry.name): entry.module_file().code for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)
         found |= {entry: made[c_name(entry.name)] for entry in missing}
     for entry in missing:
         if folder is not None:
             with suppress(OSError):  # no space left: the next process compiles again
-                ObjectFile(sources_digest(), (), (), found[entry]).write(folder / (entry.name + ending))
+                ObjectFile(sources_digest(), found[entry], (), ()).write(folder / (entry.name + ending))
     return {f"{c_name(entry.name)}.o": code for entry, code in found.items()}
 
 

@@ -103,7 +103,7 @@ class EntryPoint:
 
         text = module_text(self.source.py_func, target.triple)
         code, calls = machine_code(text, target)
-        return ObjectFile(sources_digest(), target.needs, tuple(calls), code), self._module(text)
+        return ObjectFile(sources_digest(), code, target.needs, calls), self._module(text)
 
     def module_file(self) -> ModuleFile:
         """Return its module for this system, loaded if one fits, else written by Numba and stored."""
@@ -123,7 +123,7 @@ class EntryPoint:
     def _module(self, text: str) -> ModuleFile:
         from phlexible.step.compilation.modules import bitcode, declaration_in_c
 
-        return ModuleFile(sources_digest(), declaration_in_c(self.source.py_func), bitcode(text))
+        return ModuleFile(sources_digest(), bitcode(text), declaration_in_c(self.source.py_func))
 
     def _on_disk(self) -> ObjectFile | None:
         folder = kept_folder()

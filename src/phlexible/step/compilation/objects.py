@@ -14,11 +14,11 @@ import re
 import struct
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from llvmlite import binding
@@ -101,9 +101,6 @@ SHIPPED = {
 }
 """What releases have code for, by system and processor as Python calls them."""
 
-NOT_COMPILED = re.compile(rb'^ *(?:"""(?s:.*?)"""|#.*)\n', re.MULTILINE)
-"""Docstrings and lines of comment, which change no machine code."""
-
 
 def c_name(name: str) -> str:
     """Return the name of an entry point in C."""
@@ -159,45 +156,68 @@ def sources_digest() -> str:
     files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
     found = hashlib.sha256()
     for file in (file for file in files if file.name not in NOT_IN_CODE):
-        content = NOT_COMPILED.sub(b"", file.read_bytes().replace(b"\r\n", b"\n"))
+        content = _without_docstrings(file.read_bytes().replace(b"\r\n", b"\n"))
         found.update(f"{file.parent.name}/{file.name} {len(content)}\n".encode() + content)
     return found.hexdigest()
 
 
+def _without_docstrings(source: bytes) -> bytes:
+    """Source without lines of comment and texts in three quotes that stand alone, which change no machine code."""
+    kept: list[bytes] = []
+    for number, text in enumerate(source.split(b'"""')):
+        before = kept[-1].rstrip(b" ") if kept else b""
+        is_docstring = number % 2 == 1 and (not before or before.endswith(b"\n"))
+        kept.append(b"" if is_docstring and not before.endswith((b"(\n", b",\n", b"=\n")) else text)
+    return re.sub(rb"(?m)^ *#.*\n", b"", b'"""'.join(kept))
+
+
 @dataclass(frozen=True)
-class ObjectFile:
-    """Machine code of one entry point, as it is stored.
+class CodeFile:
+    """Compiled code of one entry point, as it is stored.
 
     Attributes:
         sources: ``sources_digest`` of the sources that it was made from.
-        needs: required features of the processor.
-        calls: names of functions of the system.
-        code: an object file of LLVM.
+        code: an object file or bitcode of LLVM.
     """
 
     sources: str
-    needs: tuple[str, ...]
-    calls: tuple[str, ...]
     code: bytes
 
     def write(self, file: Path) -> None:
         """Write this code to a file; other processes see the complete file or none."""
-        write_sealed(file, {"sources": self.sources, "needs": self.needs, "calls": self.calls}, self.code)
+        description = vars(self).copy()
+        write_sealed(file, description, zlib.compress(description.pop("code"), 1))
 
-    @staticmethod
-    def read(file: Path) -> "ObjectFile":
-        """Read machine code from a file.
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Read code from a file.
 
         Raises:
             ValueError: the file has other bytes than were written.
         """
         description, code = read_sealed(file)
-        needs, calls = tuple(description["needs"]), tuple(description["calls"])
-        return ObjectFile(description["sources"], needs, calls, code)
+        return cls(**description, code=zlib.decompress(code))
+
+    def fits(self) -> bool:
+        """Whether the code was made from these sources."""
+        return self.sources == sources_digest()
+
+
+@dataclass(frozen=True)
+class ObjectFile(CodeFile):
+    """Machine code of one entry point, as it is stored.
+
+    Attributes:
+        needs: required features of the processor.
+        calls: names of functions of the system.
+    """
+
+    needs: Sequence[str]
+    calls: Sequence[str]
 
     def fits(self) -> bool:
         """Whether the code was made from these sources, and this machine has the features that it needs."""
-        if self.sources != sources_digest():
+        if not super().fits():
             return False
         prepare()
         has = binding.get_host_cpu_features() if self.needs else {}
@@ -207,37 +227,14 @@ class ObjectFile:
 
 
 @dataclass(frozen=True)
-class ModuleFile:
+class ModuleFile(CodeFile):
     """LLVM module of one entry point as it is stored, for code that runs without Python.
 
     Attributes:
-        sources: ``sources_digest`` of the sources that it was made from.
         declaration: of its function of C.
-        bitcode: of LLVM, unoptimized.
     """
 
-    sources: str
     declaration: str
-    bitcode: bytes
-
-    def write(self, file: Path) -> None:
-        """Write this module to a file; other processes see the complete file or none."""
-        known = {"sources": self.sources, "declaration": self.declaration}
-        write_sealed(file, known, zlib.compress(self.bitcode))
-
-    @staticmethod
-    def read(file: Path) -> "ModuleFile":
-        """Read a module from a file.
-
-        Raises:
-            ValueError: the file has other bytes than were written.
-        """
-        known, packed = read_sealed(file)
-        return ModuleFile(known["sources"], known["declaration"], zlib.decompress(packed))
-
-    def fits(self) -> bool:
-        """Whether the module was made from these sources."""
-        return self.sources == sources_digest()
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
