@@ -47,9 +47,9 @@ class Touching:
 
     @classmethod
     def of(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
-        """Make the contact of a force between surfaces that rub. ``begin`` is the index of the force's first
-        function among all functions.
-        """
+        """Return the description of a contact with friction between two surfaces, made from one contact force of
+        the mechanism. ``joined`` evaluates the functions of all joints and forces; ``begin`` is the index among
+        them of the first function of this force, which are those of the gap."""
         coordinate = force.coordinate
         assert isinstance(coordinate, RubbingCoordinate), "chosen so"
         end = begin + coordinate.gap_count
@@ -57,20 +57,22 @@ class Touching:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the mechanism that the contact belongs to, 2 or 3."""
+        """Dimension of the mechanism that this contact between two surfaces belongs to: 2 (plane) or 3 (space)."""
         return self.coordinate.dimension
 
     @property
     def _turning(self) -> tuple[IntArray, IntArray]:
-        """Indices of the direction vectors of the touching and of the carrying body."""
+        """Indices of the body-fixed direction vectors of the two bodies in contact, which say how the bodies are
+        rotated: first those of the touching body, then those of the body that has the surface; an array may be
+        empty."""
         points = self.coordinate.points
         first = points + self.coordinate.turning
         return self.parts[points:first], self.parts[first:]
 
     def at(self, at: Poses) -> tuple[Array, Array]:
-        """Return the coefficients of the vectors in the sliding displacement for T states, shape (T, parts), and
-        the contact normals, shape (T, 3).
-        """
+        """Return for T states the coefficients with which the vectors of this contact (points and body-fixed
+        directions of both bodies) add up to the sliding displacement of the touching surfaces, shape (T, vectors),
+        and the unit contact normals in world axes, shape (T, 3)."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._normal(at)
         assert self.force.contact is not None, "it rubs"
@@ -93,9 +95,9 @@ class Touching:
         return weights, normal
 
     def _normal(self, at: Poses) -> tuple[Array, Array]:
-        """Return the direction (T, 3) and the size (T, 1) of the gradient of the gap with respect to the touching
-        point.
-        """
+        """Return the gradient of the gap between two bodies in contact with respect to the touching point, in world
+        axes for T states: its direction, which is the contact normal, shape (T, 3), and its length, shape (T,
+        1)."""
         on_vectors = np.zeros_like(at.vectors)
         self.joined.add_gradient(at, self.gap, on_vectors)
         gradient = on_vectors[:, self.parts[0]]
@@ -103,9 +105,9 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def turning(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """Return the angular velocity with which a stored slip vector rotates, with the normal and, about it, with
-        the body, shape (T, 3) [rad/s].
-        """
+        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
+        (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a body.
+        ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -119,46 +121,48 @@ class Touching:
         return np.asarray(turned + along(_angular_velocity(at, dX, carrier), normal) * normal)
 
     def slip(self, weights: Array, dX: Array) -> Array:
-        """Return the sliding velocity of the two surfaces where they touch, shape (T, 3) [m/s]."""
+        """Return the relative velocity of the two surfaces of a contact at the place where they touch, in world
+        axes for T states, shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
+        coefficients ``weights`` in the sliding displacement."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
     def push(self, weights: Array, force: Array, on_vectors: Array) -> None:
-        """Add the forces on the vectors of the contact that a friction force (T, 3) [N] causes to ``on_vectors``.
-        ``weights`` are their coefficients in the sliding displacement.
-        """
+        """Add a friction force (T, 3) [N] of this contact to the forces on vectors, ``on_vectors`` (T, vectors, 3):
+        each point or direction vector of the contact gets the force times its coefficient ``weights`` in the
+        sliding displacement."""
         for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
             on_vectors[:, part] += weight[:, None] * force
 
     def turn(self, at: Poses, dX: Array) -> Array:
-        """Return the relative angular velocity of the touching and the carrying body (8.46), shape (T, 3)
-        [rad/s].
-        """
+        """Return the angular velocity of the touching body minus that of the other body of the contact, in world
+        axes for T states, shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling friction
+        resist this rotation."""
         touches, carries = self._turning
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
-        """Add forces on the direction vectors of both bodies to ``on_vectors``. They make a moment (T, 3) [N m] on
-        the touching body and its reaction on the other.
-        """
+        """Add a moment (T, 3) [N m] on the touching body, and the opposite moment on the other body of the contact,
+        to ``on_vectors`` (T, vectors, 3), as forces on the body-fixed direction vectors of both bodies."""
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
 
 
 def along(v: Array, n: Array) -> Array:
-    """Return the scalar products v . n of vectors (T, 3), shape (T, 1)."""
+    """Return the components v . n of T vectors v (T, 3) along vectors n (T, 3), as scalars of shape (T, 1)."""
     return np.asarray((v * n).sum(axis=1)[:, None])
 
 
 def across(v: Array, n: Array) -> Array:
-    """Return the components of vectors v (T, 3) perpendicular to unit vectors n (T, 3)."""
+    """Return the tangential components v - (v . n) n of T vectors v (T, 3), perpendicular to unit normals n (T, 3);
+    shape (T, 3)."""
     return np.asarray(v - along(v, n) * n)
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Return the angular velocity of a body from the rates dX of its direction vectors, shape (T, 3) [rad/s]; zero
-    without directions.
-    """
+    """Return the angular velocity of one body in world axes for T states, shape (T, 3) [rad/s], from the rates dX
+    (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body without such
+    vectors."""
     if not len(parts):
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
@@ -166,24 +170,23 @@ def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
 
 
 def couple(m: Array, moment: Array) -> Array:
-    """Return the forces on the direction vectors m (T, d, 3) of a body that together make a moment (T, 3) [N m]
-    (docs/theory.md, 4; (4.16)).
-    """
+    """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body, shape (T, d, 3), whose sum of
+    cross products m x force is the given moment (T, 3) [N m]: the forces through which a moment acts on a body that
+    is described by direction vectors."""
     return np.asarray(np.cross(_solve_moments(m, moment)[:, None], m))
 
 
 def _solve_moments(m: Array, moment: Array) -> Array:
-    """Return B^-1 times moments (T, 3), with B = sum |m|^2 I - m m^T over a body's direction vectors m (T, d,
-    3).
-    """
+    """Return B^-1 times moments (T, 3), shape (T, 3), where B = sum(|m|^2 I - m m^T) over the d body-fixed
+    direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
     B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 
 
 def _arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
-    """Return the coefficients (T, d) of a body's d direction vectors (T, d, 3) with which they add up to the moment
-    arm (T, 3).
-    """
+    """Return the coefficients, shape (T, d), with which the d body-fixed direction vectors of a body,
+    ``directions`` (T, d, 3) in world axes, add up to a moment arm (T, 3): the solution of a linear system of 2 or 3
+    components."""
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
 
@@ -230,12 +233,14 @@ class BristleState:
 
 
 def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
-    """Return the total number of deflection components of the friction springs (bristles) of some forces."""
+    """Return the number of states that the friction springs (bristles: elastic slip of friction that sticks) of the
+    given forces have together: one for each component of the deflection of each spring."""
     return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
 
 
 def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
-    """Yield the index of the force, the kind and the parameters of each friction spring of some forces."""
+    """Yield for each friction spring (bristle) of the given forces the index of its force, the motion that it
+    resists (sliding, rolling or drilling) and its parameters; a force may have several springs or none."""
     for k, force in enumerate(forces):
         for kind, bristle in zip(BristleKind, force.friction.every_bristle if force.friction else (), strict=False):
             if bristle:
@@ -243,9 +248,8 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return the indices of the components of a friction spring's deflection z: only 0 along a coordinate,
-    otherwise axes of a vector.
-    """
+    """Return the indices of the vector components that the deflection z of one friction spring (bristle) has as
+    states: (0,) for a scalar deflection, otherwise the components of the slip vector that the dimension needs."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)
@@ -286,26 +290,33 @@ class Bristles:
 
     @property
     def size(self) -> int:
-        """Number of components of the deflections of all friction springs."""
+        """Total number of deflection components of all friction springs (bristles) of a mechanism, which are states
+        of its port-Hamiltonian model."""
         return self.bonds[-1].components.stop if self.bonds else 0
 
     def places(self, force: int) -> IntArray:
-        """Return the indices of the friction springs of one force among the components of all deflections."""
+        """Return the indices of the deflection components that belong to the friction springs (bristles) of one
+        force, given by the index ``force``, among the deflection components of all friction springs of the
+        mechanism."""
         own = [np.arange(b.components.start, b.components.stop) for b in self.bonds if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     def efforts(self, z: Array) -> Array:
-        """Return the spring forces k z of deflections z, of the shape of z."""
+        """Return the elastic forces k z of the friction springs (bristles) of a mechanism for their deflections z,
+        in the shape of z; k are the stiffnesses of the springs."""
         return np.asarray(self._stiffness * z)
 
     def energies(self, z: Array) -> Array:
-        """Return the energy stored in all friction springs for deflections z (T, size), shape (T,) [J]."""
+        """Return the elastic energy k z^2 / 2 that all friction springs (bristles) of a mechanism store together
+        for the deflections z (T, components) in T states, shape (T,) [J]."""
         return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
 
     def at(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[BristleState]:
-        """Return for each friction spring the factors of its law and the geometry of its contact in T states.
+        """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors of
+        the friction law (8.49), which limit its force to the friction limit, and the coefficients, normal and
+        rotation of its contact.
 
         Args:
             z: of the states, shape (T, size).
@@ -329,9 +340,9 @@ class Bristles:
         return found
 
     def slip_rate(self, bond: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
-        """Return the relative velocity that deflects one friction spring, shape (T, axes): of a coordinate, of
-        functions or of surfaces.
-        """
+        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
+        states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity for rolling
+        and drilling friction."""
         if bond.functions:
             return np.asarray(rates[:, bond.functions])
         if not bond.touching:
@@ -347,9 +358,9 @@ class Bristles:
     def _add_force(
         self, bond: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Add the friction forces of one friction spring to the three arrays ``out``: along coordinates, on
-        functions, on vectors. ``f`` (T, axes) is the opposite force.
-        """
+        """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along force
+        coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite of the
+        friction force."""
         along, functions, vectors = out
         if bond.functions:
             functions[:, bond.functions] -= f
@@ -376,8 +387,9 @@ class Bristles:
         motion: tuple[Array, Array],
         out: tuple[Array, Array, Array],
     ) -> Array:
-        """Return the rates dz/dt of all deflections, shape (T, size), and add the friction forces to the three
-        arrays ``out``.
+        """Return the rates dz/dt of the deflections z of all friction springs (bristles) by the friction law (8.49)
+        in T states, shape (T, components), and add their friction forces to the arrays ``out``: along force
+        coordinates, on functions and on vectors.
 
         Args:
             effort: k z, shape (T, size).
@@ -393,9 +405,9 @@ class Bristles:
         return rates
 
     def turned(self, bond: AttachedBristle, state: BristleState, effort: Array) -> Array:
-        """Return the rate of one friction spring's deflection that is due to the rotation of its contact, shape (T,
-        axes).
-        """
+        """Return how fast the deflection vector of one friction spring (bristle) changes because its contact
+        rotates, in T states, shape (T, components): angular velocity times deflection; zero for scalar deflections.
+        ``effort`` is the spring force k z."""
         if not bond.touching or bond.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)
         whole = np.zeros((len(effort), 3))
@@ -404,9 +416,8 @@ class Bristles:
 
 
 def _share_within(longest: Array, v: Array) -> Array:
-    """Return the factors that limit vectors v (T, m) to the lengths ``longest`` (T,), shape (T,); 0 where that is
-    0.
-    """
+    """Return the factors, between 0 and 1, that shorten vectors v (T, m) to at most the lengths ``longest`` (T,),
+    shape (T,): 1 where a vector is short enough, 0 where the allowed length is zero."""
     size = np.linalg.norm(v, axis=1)
     is_long = size > longest
     return np.asarray(np.where(is_long, longest / np.where(is_long, size, 1.0), np.where(longest > 0, 1.0, 0.0)))

@@ -35,52 +35,55 @@ class Tableau:
 
     @property
     def stages(self) -> int:
-        """Number s of stages of the scheme."""
+        """Number s of stages of this collocation scheme (an implicit Runge-Kutta method given by its nodes)."""
         return len(self.nodes)
 
     @property
     def is_stiffly_accurate(self) -> bool:
-        """Whether the last stage is the end of the step, so that algebraic equations hold there; otherwise the end
-        is projected onto them."""
+        """Whether the last stage of this collocation scheme (implicit Runge-Kutta method) is the end of the step,
+        so that algebraic equations hold there; otherwise the state at the end is projected onto them."""
         return bool(self.nodes[-1] == 1.0)
 
     @property
     def order(self) -> int:
-        """Order of convergence of the differential states, for index 2 as for ordinary equations."""
+        """Order of convergence of the states with a time derivative for this collocation scheme of s stages: 2 s,
+        or 2 s - 1 if a stage is the end of the step; the same for index 2 as for ordinary differential
+        equations."""
         return 2 * self.stages - self.is_stiffly_accurate
 
     @property
     def algebraic_order(self) -> int:
-        """Order of convergence of the multipliers at the ends of the steps, for index 2."""
+        """Order of convergence of the multipliers (states without a time derivative) at the ends of the steps of
+        this collocation scheme for equations of index 2: the number of stages."""
         return self.stages
 
     @cached_property
     def _polynomials(self) -> Array:
-        """Coefficients of the polynomials that are 1 at one node and 0 at the others, shape (powers, nodes)."""
+        """Coefficients of the Lagrange polynomials of this collocation scheme, shape (powers, nodes): polynomial j
+        is 1 at node j and 0 at the other nodes."""
         return np.asarray(np.linalg.inv(np.vander(self.nodes, increasing=True)))
 
     @cached_property
     def matrix(self) -> Array:
-        """Coefficients a_ij of the Runge-Kutta method: integrals of the nodes' polynomials from 0 to each node,
-        shape (s, s).
-        """
+        """Coefficients a_ij of this implicit Runge-Kutta method, shape (s, s): integral of the Lagrange polynomial
+        of node j from 0 to node i."""
         powers = np.arange(1, self.stages + 1)
         return np.asarray(self.nodes[:, None] ** powers / powers @ self._polynomials)
 
     @cached_property
     def weights(self) -> Array:
-        """Weights b_j of the Runge-Kutta method: integrals of the nodes' polynomials from 0 to 1, shape (s,)."""
+        """Weights b_j of this implicit Runge-Kutta method, shape (s,): integrals of the Lagrange polynomials of its
+        nodes over the step, from 0 to 1."""
         return np.asarray(1 / np.arange(1, self.stages + 1) @ self._polynomials)
 
     def weights_at(self, node: float) -> Array:
-        """Return the weights of the stages in the value at ``node`` of the polynomial through them, shape (s,); 0
-        is the start, 1 the end of the step.
-        """
+        """Return the values at ``node`` of the Lagrange polynomials of this collocation scheme, shape (s,): weights
+        with which values at the stages are interpolated there; 0 is the start, 1 the end of the step."""
         return np.asarray(node ** np.arange(self.stages) @ self._polynomials)
 
 
 def _gauss_nodes(count: int) -> Array:
-    """Return the ``count`` Gauss points in (0, 1), ascending."""
+    """Return ``count`` Gauss-Legendre points of the interval (0, 1) in ascending order, shape (count,)."""
     return np.asarray((1 + np.polynomial.legendre.leggauss(count)[0]) / 2)
 
 
@@ -122,9 +125,9 @@ class NewtonFactors:
     def _factor_dense(
         self, coupling: Array, slope: Array, descriptor: Array, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Factor the Newton matrix, with rows scaled to unit size, as a dense array; raise an error if it is
-        singular.
-        """
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a dense array;
+        rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is the step times
+        a_ij, ``slope`` the derivative of the residual."""
         stages, n = len(coupling), len(slope)
         between, own = np.where(is_algebraic, 0.0, slope), np.where(is_algebraic, slope, descriptor)
         largest = np.abs(coupling).max() * np.abs(between).max(axis=1) + np.abs(own).max(axis=1)
@@ -142,9 +145,9 @@ class NewtonFactors:
     def _factor_sparse(
         self, coupling: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
     ) -> None:
-        """Factor the Newton matrix, with rows scaled to unit size, as a sparse matrix; raise an error if it is
-        singular.
-        """
+        """Compute and store the LU factors of Newton's matrix of an implicit Runge-Kutta step as a sparse matrix;
+        rows are scaled to unit size. Raise ``ModelError`` if the matrix is singular. ``coupling`` is the step times
+        a_ij, ``slope`` the derivative of the residual."""
         differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
         between = sparse.kron(sparse.csr_array(coupling), slope @ differential)
@@ -160,9 +163,8 @@ class NewtonFactors:
             raise ModelError(SINGULAR) from None
 
     def solve(self, defects: Array) -> Array:
-        """Return the changes of the stage unknowns for residuals ``defects`` of the stages, both of shape (s,
-        n).
-        """
+        """Return Newton's matrix of an implicit Runge-Kutta step inverted times the residuals ``defects`` of its s
+        stages, by the stored LU factors: changes of the stage unknowns; both have shape (s, n)."""
         right = self._scale * defects.ravel()
         if self._sparse is not None:
             return np.asarray(self._sparse.solve(right)).reshape(defects.shape)
@@ -245,9 +247,9 @@ class StageLoop:
         self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """Solve one step of length ``step`` [s] from the state x (n,) at ``time`` [s]; raise ``ConvergenceError``
-        if Newton's method fails.
-        """
+        """Solve one time step of an implicit Runge-Kutta method by Newton's method, of length ``step`` [s] from the
+        state x (n,) at ``time`` [s]. Return its stages and the state at its end; raise ``ConvergenceError`` if the
+        iteration fails."""
         k, times = self._first_rates(step), time + step * self.tableau.nodes
         history, is_factored = list[float](), False
         for _ in range(ITERATIONS):
@@ -282,30 +284,29 @@ class StageLoop:
         )
 
     def _first_rates(self, step: float) -> Array:
-        """Return the first guess of the stage rates, shape (s, n), extrapolated by the polynomials of the last
-        step.
-        """
+        """Return the first guess of the rates dx/dt at the s stages of the next time step, shape (s, n), by
+        extrapolating the polynomials through the stage rates of the last step."""
         if not self._length:
             return self.rates
         nodes = 1 + step / self._length * self.tableau.nodes
         return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
-        """Return the efforts of the stages, shape (s, n), if they differ from those of the stage states; None: they
-        do not.
-        """
+        """Return the efforts z (derivatives of the stored energy) that the equations of a time step use in place of
+        the efforts of its stage states, shape (s, n); None: the step uses those of its stage states. ``k`` are the
+        stage rates."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the stage states of the Runge-Kutta method for stage rates ``k`` (s, n), shape (s, n); multipliers
-        are in ``k`` themselves.
-        """
+        """Return the states at the s stages of a Runge-Kutta step, x + h sum_j a_ij k_j, shape (s, n), from the
+        state x at its start and the stage rates ``k`` (s, n); multipliers, which have no rate, are taken from ``k``
+        themselves."""
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed step from its stage rates k (s, n), and store them for the next first guess. The end
-        is projected onto the constraints if that was chosen.
-        """
+        """Return the completed Runge-Kutta step (stages and state at the end) that belongs to converged stage rates
+        k (s, n), and store these rates for the next first guess. The end is projected onto the constraints if the
+        scheme was made so."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -316,14 +317,16 @@ class StageLoop:
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Factor the Newton matrix of a step, with the derivatives at its middle stage for all stages."""
+        """Return the factored Newton matrix of a Runge-Kutta step, with the derivatives of the residual at the
+        middle stage in place of those of all stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Return the greatest change of the stage states in a Newton iteration, relative to the largest entry so
-        far of its state block. It is infinite for changes that are absurdly large.
+        """Return the greatest change of the stage states in one Newton iteration, relative to the largest values so
+        far of their blocks of states (positions, velocities, ...); infinite for absurdly large changes. It decides
+        about convergence.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -350,8 +353,8 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Return multipliers at the N + 1 ends of steps from those of the N steps of a one-stage scheme, of order 2.
-    The result has shape (N + 1, m).
+    """Return the multipliers (constraint forces) at the N + 1 ends of time steps, shape (N + 1, m), interpolated
+    with order 2 from those of the N steps of a scheme with one stage, such as the midpoint rule.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the
@@ -376,9 +379,8 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
 
 
 def _is_done(history: list[float], expected: float) -> bool:
-    """Return whether Newton's method has converged: the last change is round-off, or the next one would be below
-    ``expected``.
-    """
+    """Return whether Newton's method has converged, from the list of relative changes of its iterations: the last
+    change is round-off, or the rate of convergence promises a next change below ``expected``."""
     if history[-1] <= DONE or len(history) < 2:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]
@@ -400,7 +402,9 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
-        """Return the discrete effort between start and end of a step, shape (1, n)."""
+        """Return the discrete gradient of the stored energy between start and end of a time step, shape (1, n),
+        which replaces the energy derivatives at the midpoint so that the energy balance is exact. ``k`` (1, n) are
+        the stage rates."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]

@@ -66,17 +66,20 @@ class CornerTractions:
 
     @property
     def dimension(self) -> int:
-        """Dimension d of the mesh."""
+        """Dimension d of the mesh on which these stress functions are defined: 2 for triangles, 3 for
+        tetrahedra."""
         return int(self.directions.shape[2])
 
     @property
     def count(self) -> int:
-        """Number of stress components of the mesh: d tractions at each of d corners of each facet."""
+        """Number of unknown stress components on the whole mesh: the d components of the traction at each of the d
+        corners of each facet."""
         return int(self.dimension**2 * len(self.areas))
 
     @property
     def numbers(self) -> IntArray:
-        """Indices of the stress components of each cell, shape (T, d (d + 1), d)."""
+        """Indices of the unknown stress components of each of the T cells among all of the mesh, shape (T, d (d +
+        1), d): for each stress function of the cell the d components of a traction."""
         return np.asarray(self.dimension * self.corners[..., None] + np.arange(self.dimension))
 
 
@@ -94,8 +97,8 @@ class SolidInHDiv(LinearPHDAE):
     dimension: int
 
     def stress(self, x: Array) -> Array:
-        """Return the stress tensor at the corners of each cell for the state x, shape (T, d + 1, d, d) [Pa];
-        between them it is linear.
+        """Return the stress tensor at the corners of each of T cells of an elastic solid for the model's state
+        vector x, shape (T, d + 1, d, d) [Pa]; within a cell it is linear between its corners.
 
         Cells and corners are in the order of ``mesh.t``; entries kl and lk differ by what weak symmetry leaves.
         """
@@ -104,7 +107,8 @@ class SolidInHDiv(LinearPHDAE):
 
 
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
-    """Return the stress functions by tractions at facet corners for a mesh of straight triangles or tetrahedra."""
+    """Return the finite element stress functions on a mesh of straight triangles or tetrahedra whose unknowns are
+    tractions at the corners of facets, so that tractions are continuous from cell to cell (a space in H(div))."""
     d, places = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
     corner = places[cells]  # (T, d + 1, d)
@@ -136,9 +140,8 @@ def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
 
 
 def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
-    """Return unit normals (F, d) and areas (F,) of facets with the corners (F, d, d); normals point away from the
-    points ``inside`` (F, d).
-    """
+    """Return the unit normals (F, d) and the areas (lengths in the plane) (F,) of F facets of a mesh, given their
+    corner positions (F, d, d); normals point away from the points ``inside`` (F, d) of the neighbouring cells."""
     edges = corners[:, 1:] - corners[:, :1]
     if corners.shape[2] == 2:
         normals = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
@@ -150,9 +153,9 @@ def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
 
 
 def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, lumped: bool) -> Matrix:
-    """Return the compliance matrix ``int t : (s - spherical tr(s) I) / (2 shear)`` of the stress functions s, t,
-    exact or lumped at the vertices.
-    """
+    """Return the sparse compliance matrix of finite element stresses, the integrals ``int t : (s - spherical tr(s)
+    I) / (2 shear)`` for all pairs of stress functions s and t; integrated exactly, or lumped at the vertices of the
+    cells."""
     d, same = stress.dimension, stress.vertices[:, None] == stress.vertices
     share = same / (d + 1) if lumped else (1 + same) / ((d + 1) * (d + 2))  # int lambda_i lambda_j / volume
     t = stress.directions
@@ -165,9 +168,8 @@ def compliance_matrix(stress: CornerTractions, shear: float, spherical: float, l
 
 
 def divergence_matrix(stress: CornerTractions) -> Matrix:
-    """Return the matrix ``int w . div s`` of the stress divergence over each cell, component after component, shape
-    (d T, stresses).
-    """
+    """Return the sparse matrix of the integrals ``int w . div s`` over each cell, shape (d T, stress unknowns):
+    product with stress unknowns gives the integrated divergence of the stress, d components for each of T cells."""
     numbers, d = stress.numbers, stress.dimension
     cells = len(numbers)
     rows = np.broadcast_to(np.arange(d * cells).reshape(cells, 1, d), numbers.shape)
@@ -176,9 +178,8 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
 
 
 def corner_matrix(stress: CornerTractions) -> Matrix:
-    """Return the matrix that gives the stress tensors at the corners of all cells from the stress components. Its
-    shape is (T (d + 1) d d, stresses).
-    """
+    """Return the sparse matrix whose product with all stress unknowns of the mesh is the stress tensors at the
+    corners of all T cells, shape (T (d + 1) d d, stress unknowns)."""
     numbers, d, t = stress.numbers, stress.dimension, stress.directions
     places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
@@ -188,8 +189,9 @@ def corner_matrix(stress: CornerTractions) -> Matrix:
 
 
 def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
-    """Return the matrix ``int q . skew s`` of the asymmetry of linear stresses s, with a test function q equal to 1
-    at one vertex or in one cell.
+    """Return the sparse matrix ``int q . skew s`` that measures how far stresses s are from symmetric tensors, one
+    group of rows for each test function q, which is 1 at one vertex or in one cell. Zero product: weakly symmetric
+    stress.
 
     Args:
         owners: vertex, or cell, of each function of a cell, shape (T, d (d + 1)).
@@ -209,17 +211,17 @@ def asymmetry_matrix(stress: CornerTractions, owners: IntArray) -> Matrix:
 
 
 def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Matrix:
-    """Return the sparse matrix whose entries are sums of values with equal row and column indices; zeros are left
-    out.
-    """
+    """Return the sparse matrix of the given shape made of values with row and column indices, all three arrays of
+    one shape; values with equal indices are added up, and zeros are left out."""
     matrix = sparse.coo_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape).tocsr()
     matrix.eliminate_zeros()
     return matrix
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a basis N of the stresses with ``asymmetry @ N = 0``, shape (stresses, independent stresses): all
-    stresses by those that are independent.
+    """Return a sparse matrix N, shape (stresses, independent stresses), that gives all stress unknowns from an
+    independent subset such that the symmetry equations ``asymmetry @ N = 0`` hold; they are eliminated vertex by
+    vertex.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -251,8 +253,9 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
 
 
 def _eliminate(equations: Array) -> IntArray:
-    """Solve each block of equations (V, k, n) in place for the unknowns with the greatest coefficients. Return
-    their indices (V, k), -1 for equations that depend on others.
+    """Solve blocks of linear equations (V, k, n), one for each of V vertices, by Gauss-Jordan elimination in place,
+    with the greatest coefficient as pivot. Return the columns of the pivots (V, k), -1 for equations that depend on
+    others.
 
     At a corner of free facets equations may depend on each other: then there are fewer unknowns to solve for.
     """
@@ -280,8 +283,8 @@ def solid_in_h_div(
     clamped: IntArray,
     lumped: bool,
 ) -> SolidInHDiv:
-    """Return the linear model of an elastic solid with stresses in H(div), continuous tractions and velocities
-    constant in each cell.
+    """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements: velocities constant in
+    each cell, stresses in H(div), whose tractions are continuous between cells.
 
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
@@ -337,7 +340,8 @@ def solid_in_h_div(
 
 
 def _stresses_of_facets(facets: IntArray, dimension: int) -> IntArray:
-    """Return the indices of the stress components of the given facets."""
+    """Return the indices of the stress unknowns of the given mesh facets, dimension^2 consecutive ones (tractions
+    at the facet's corners) for each facet, as one flat array."""
     own = dimension**2
     return np.asarray(own * np.asarray(facets)[:, None] + np.arange(own)).ravel()
 
@@ -415,7 +419,8 @@ def solid(
     plane: PlaneState | str = PlaneState.STRESS,
     lumped: bool = True,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of an elastic body, plane or in space, on a mesh of scikit-fem.
+    """Return the linear port-Hamiltonian model of an elastic body, plane or in space, with velocities and stresses
+    as states, by finite elements on a mesh of scikit-fem.
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -500,7 +505,8 @@ def solid(
 
 
 def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] | None) -> IntArray:
-    """Return the indices of the facets of the mesh boundary with the given name; an empty array for None.
+    """Return the indices of the mesh facets in the boundary called ``name`` (key of ``groups``); an empty array for
+    None, ``ParameterError`` for an unknown name. ``argument`` is the name of the user's argument in the message.
 
     Raises:
         ParameterError: it has none of that name.
@@ -514,9 +520,8 @@ def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] 
 
 
 def _check_simplices(mesh: Any, order: int | None) -> None:
-    """Raise an error unless a mesh has straight triangles or tetrahedra and the order is left out, as
-    ``stress="h_div"`` needs.
-    """
+    """Raise ``ParameterError`` unless a scikit-fem mesh is made of straight triangles or tetrahedra and ``order``
+    is None: mixed elements with stresses in H(div) exist for these alone."""
     from skfem import MeshTet1, MeshTri1
 
     if type(mesh) not in (MeshTri1, MeshTet1):
@@ -528,9 +533,8 @@ def _check_simplices(mesh: Any, order: int | None) -> None:
 
 
 def _clamped_facets(mesh: Any, clamped: str | None) -> IntArray:
-    """Return the indices of the facets of the boundary named ``clamped``; raise an error if some lie inside the
-    mesh.
-    """
+    """Return the sorted indices of the mesh facets in the boundary named ``clamped`` (None: an empty array); raise
+    ``ParameterError`` if some of these facets lie inside the mesh."""
     held = np.unique(boundary_of("clamped", clamped, mesh.boundaries))
     inside = np.setdiff1d(held, mesh.boundary_facets())
     if len(inside):
@@ -552,9 +556,9 @@ class _Space:
 
 
 def _velocity_space(mesh: Any, order: int | None) -> _Space:
-    """Return the element and quadrature degrees of the velocities for a mesh and a user's order; raise an error for
-    other meshes and orders.
-    """
+    """Return the scikit-fem element of the velocities and the polynomial degrees that its quadratures must
+    integrate exactly, chosen from the mesh and the user's order; raise ``ParameterError`` for other meshes and
+    orders."""
     name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
@@ -580,8 +584,8 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model (29) with velocities and stresses as states, from its mass,
-    compliance and strain-rate matrices.
+    """Return the linear port-Hamiltonian model with velocities v and stresses s as states, ``mass dv/dt = -rate^T s
+    + forces``, ``compliance ds/dt = rate v``, assembled from these sparse matrices.
 
     Args:
         rate: D, of the stresses.
@@ -602,7 +606,8 @@ def velocity_stress_model(
 
 
 def product_matrix(basis: Any) -> Matrix:
-    """Return the matrix of the integrals of products of all pairs of functions of a scikit-fem basis."""
+    """Return the sparse mass matrix of a scikit-fem basis with unit density: integrals of the products of all pairs
+    of its functions."""
     from skfem import BilinearForm
     from skfem.helpers import inner
 
@@ -610,9 +615,8 @@ def product_matrix(basis: Any) -> Matrix:
 
 
 def _strain_matrix(basis: Any) -> Matrix:
-    """Return the matrix that gives the Voigt strain (shear doubled) at each quadrature point from nodal
-    displacements, shape (points * components, N).
-    """
+    """Return the sparse matrix that gives the strains in Voigt order (shear strains doubled) at all quadrature
+    points from the N nodal displacements of a scikit-fem basis, shape (points * components, N)."""
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
     gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])
@@ -625,9 +629,8 @@ def _strain_matrix(basis: Any) -> Matrix:
 
 
 def _compliance(components: int, youngs_modulus: float, poissons_ratio: float, is_strain: bool) -> Array:
-    """Return the elastic compliance matrix in Voigt order, for 3 components in plane stress or strain, shape
-    (components, components) [1/Pa].
-    """
+    """Return the elastic compliance matrix of an isotropic material in Voigt order, shape (components, components)
+    [1/Pa]: 6 components in space, 3 in the plane, for plane strain (``is_strain``) or plane stress."""
     if components == 3 and is_strain:
         youngs_modulus = youngs_modulus / (1 - poissons_ratio**2)
         poissons_ratio = poissons_ratio / (1 - poissons_ratio)

@@ -89,19 +89,20 @@ class ElementLaws:
 
     @property
     def count(self) -> int:
-        """Number of scalar forces, with those of creep branches and of angles that state functions measure."""
+        """Number of scalar forces along coordinates in the port-Hamiltonian model of a mechanism: those of its
+        force elements, of creep branches (spring and dashpot in series), and of angles that functions of the state
+        measure."""
         return len(self.forces)
 
     def lines(self) -> list[RelationRow]:
-        """Return one row for each scalar force, whose function is the force's coordinate theta, in the form in
-        which joints describe constraints.
-        """
+        """Return one row for each scalar force of a mechanism, whose function is the coordinate theta along which
+        the force acts. The form is that of a joint's constraint rows, so that both are evaluated alike."""
         return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
-        """Return the prescribed parts of the active forces at a time [s], shape (active forces,). ``at`` is the
-        state for forces that are functions of it, with coordinates theta.
-        """
+        """Return the prescribed values at a time [s] of those forces of a mechanism that have a part given by the
+        user, shape (active forces,). ``at`` is the state of the mechanism and theta the force coordinates, for
+        forces that are functions of the state."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -114,27 +115,26 @@ class ElementLaws:
         )
 
     def law_value(self, law: StateLaw, at: Instants, theta: Array) -> Array:
-        """Return the values of a user's function of the state at one instant, shape (values,); angles that it
-        measures count full turns.
-        """
+        """Evaluate a user's function of the state (``law``) at the instant ``at`` of a mechanism and return its
+        values, shape (values,). Angles that it measures count full turns: they are taken from the force coordinates
+        theta."""
         values = measured_rows(self._system, at, law).values
         for place, k in self._turns[id(law)]:
             values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))
         return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), values), dtype=np.float64)).ravel()
 
     def slopes(self, theta: Array) -> Array:
-        """Return the derivatives dU/dtheta of all stored energies for coordinates theta (T, forces), shape (T,
-        forces).
-        """
+        """Return the derivatives dU/dtheta of the stored energies U of all scalar forces of a mechanism with
+        respect to their coordinates theta (T, forces), shape (T, forces): the elastic forces with opposite sign."""
         result = self._stiffness * (theta - self._rest)
         for k in self._special:
             result[:, k] = [-self.forces[k].conservative(each) for each in theta[:, k].tolist()]
         return np.asarray(result)
 
     def secants(self, before: Array, after: Array) -> Array:
-        """Return the difference quotient of each stored energy between two coordinates, shape (forces,); dU/dtheta
-        at the mean where they are close.
-        """
+        """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after -
+        before) of its stored energy between two coordinates, shape (forces,); the derivative at the mean where they
+        are close."""
         result = self.slopes((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]
@@ -143,7 +143,8 @@ class ElementLaws:
         return np.asarray(result)
 
     def energies(self, theta: Array) -> Array:
-        """Return the stored energy of all forces for coordinates theta (T, forces), shape (T,) [J]."""
+        """Return the sum of the energies stored by all scalar forces of a mechanism (springs and contacts) for
+        their coordinates theta (T, forces), shape (T,) [J]."""
         result = (self._stiffness * (theta - self._rest) ** 2).sum(axis=1) / 2
         for k in self._special:
             result += [self.forces[k].energy(each) for each in theta[:, k].tolist()]
@@ -152,7 +153,8 @@ class ElementLaws:
 
 
 def refuse_controller(part: PointLoad | ForceElement) -> None:
-    """Raise an error if a load or force element has a controller that is called once a step.
+    """Raise ``ModelError`` if a load or force element has a controller that is called once a step, which
+    integration with several stages cannot call; functions of time or of the state are accepted.
 
     Raises:
         ModelError: names the part of the mechanism.
@@ -165,13 +167,15 @@ def refuse_controller(part: PointLoad | ForceElement) -> None:
 
 
 def state_laws(system: System) -> list[StateLaw]:
-    """Return the functions of the state that loads and force elements of a system follow."""
+    """Return the user's functions of the state that give the values of loads and force elements of a mechanism, in
+    the order loads, then force elements; others are left out."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return [value for value in values if isinstance(value, StateLaw)]
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Yield index and coordinate of each angle among the numbers that a function of the state receives."""
+    """Yield for each angle that a user's function of the state measures its index among the numbers that the
+    function receives, and its coordinate. ``dimension`` is 2 or 3."""
     place = 0
     for item in law.measured:
         if isinstance(item, Attachment):
@@ -184,14 +188,14 @@ def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coord
 
 
 def _is_zero(force: CoordinateForce) -> bool:
-    """Return whether the prescribed part of a force is the constant zero."""
+    """Return whether the part of a scalar force that the user prescribes is the constant number zero, so that the
+    force needs no input."""
     return isinstance(force.value, int | float) and force.value == 0
 
 
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
-    """Raise an error if an element has friction that sticks more strongly than it slides, or sticks without
-    damping.
-    """
+    """Raise ``ModelError`` if a force element has static friction above its sliding friction, or friction springs
+    (bristles) without damping, which the papers' port-Hamiltonian equations cannot describe."""
     for bristle in force.friction.every_bristle if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(
@@ -289,16 +293,19 @@ class Resistances:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all dissipative elements are dampers, whose resistance does not depend on the state."""
+        """Whether the only dissipative force elements of a mechanism are linear dampers, whose resistance is
+        independent of the state; False with dry friction, impacts or friction of contacts."""
         return not (self._dry or self._impacts or self._across)
 
     @property
     def is_zero(self) -> bool:
-        """Whether no force element dissipates energy."""
+        """Whether no force element of a mechanism dissipates energy: no dampers, friction or impacts."""
         return self.is_plain and not self._dampings.any()
 
     def at(self, at: Poses) -> Resisting:
-        """Return the resistances of all elements in T states, which depend on the velocities there."""
+        """Return the resistance coefficients (force per velocity) of all dissipative force elements of a mechanism
+        in T states: dampers, dry friction, impacts and friction of contacts. They depend on the velocities in these
+        states."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()
@@ -343,9 +350,9 @@ class Resistances:
         return Resisting(along, functions, tuple(rubbing), held)
 
     def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
-        """Return the dissipative forces that belong to given rates of functions and vectors: along the scalar
-        forces (T, forces), on functions (T, m) and on vectors (T, k, 3).
-        """
+        """Return the dissipative forces of a mechanism, minus resistance times given rates, in T states: along the
+        coordinates of scalar forces (T, forces), on functions (T, m) and on vectors (T, vectors, 3). ``rates`` are
+        those of functions, dX of vectors."""
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
         for (level, weights, normal), k in zip(resisting.rubbing, self._creeping, strict=True):
@@ -354,15 +361,16 @@ class Resistances:
         return -resisting.along * thetas, -resisting.functions * rates, on_vectors
 
     def _sliding(self, k: int) -> slice:
-        """Return the slice of the functions that measure sliding along the plane of contact k."""
+        """Return the slice of those functions of a mechanism that measure the sliding displacement along the plane
+        of contact force k (index among the scalar forces)."""
         assert isinstance(self._forces[k].coordinate, SlidingCoordinate), "of planes"
         begin, end = self._joined.first[self._first + k : self._first + k + 2]
         return slice(int(begin) + 1, int(end))
 
     def _creep(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
-        """Return the resistance against sliding of two bodies in contact (T,), the coefficients of the sliding
-        vectors (T, parts) and the normals (T, 3), (8.28).
-        """
+        """Return for a contact of two bodies with viscous regularised friction (8.28) in T states: the resistance
+        against sliding (T,), the coefficients of its vectors in the sliding displacement (T, vectors), and the
+        normals (T, 3). ``pressed`` (T,) is the normal force."""
         friction, (weights, normal) = touching.force.friction, touching.at(at)
         assert friction is not None, "chosen so"
         speed = np.linalg.norm(across(touching.slip(weights, dX), normal), axis=1)
@@ -370,5 +378,6 @@ class Resistances:
 
 
 def _bristle_of(force: CoordinateForce) -> Bristle | None:
-    """Return the friction spring (bristle) of a force; None if it has none."""
+    """Return the parameters of the friction spring (bristle) that resists the sliding of a force's contact; None if
+    the force has none."""
     return force.friction.bristle if force.friction else None

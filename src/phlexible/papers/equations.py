@@ -54,24 +54,27 @@ class Equations:
 
     @property
     def has_constraints(self) -> bool:
-        """Whether the model has multipliers, states without a time derivative."""
+        """Whether a port-Hamiltonian model has multipliers: states without a time derivative, whose row and column
+        of the descriptor matrix E are zero."""
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
-        """Return the inputs at T times (T,) and states (T, n), shape (T, m)."""
+        """Return the inputs u of a port-Hamiltonian model at T times (T,) and states (T, n), shape (T, m), by the
+        function that was given for them."""
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
-        """Return the residuals E dx/dt - (J - R) z - B u at T instants, shape (T, n); efforts z are those of the
-        states unless they are given.
-        """
+        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants, shape (T, n),
+        for given times, states and rates dx/dt; the efforts z are those of the states unless ``efforts`` has
+        others."""
         z = self.model.efforts(states) if efforts is None else efforts
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows
 
     def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
-        """Return the derivative of the residual with respect to the state at one instant, with that of the inputs,
-        and the matrix E. Both have shape (n, n).
+        """Return the derivative of the residual of a port-Hamiltonian model with respect to the state x at one
+        instant, inputs that depend on x included, and the descriptor matrix E, which multiplies dx/dt. Both have
+        shape (n, n).
 
         Args:
             is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
@@ -88,7 +91,8 @@ class Equations:
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
-        """Return the derivative of the inputs with respect to the state by differences, shape (m, n)."""
+        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x at
+        one instant, by difference quotients, shape (m, n)."""
         own = self.input_states if is_careful or self._used_states is None else self._used_states
 
         def inputs(entries: Array) -> Array:
@@ -104,14 +108,14 @@ class Equations:
         return result
 
     def gaps(self, time: float, states: Array) -> Array:
-        """Return the algebraic rows of (J - R) z + B u, which a solution makes zero, for T states at one time. The
-        result has shape (T, algebraic rows).
-        """
+        """Return the residuals of the algebraic equations (constraints) of a port-Hamiltonian model for T states at
+        one time, shape (T, algebraic rows): those rows of (J - R) z + B u that have no time derivative."""
         u = self.inputs_at(np.full(len(states), time), states)
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def projected(self, time: float, x: Array) -> Array:
-        """Return the state moved along the constraint forces until the algebraic equations hold, shape (n,).
+        """Return the state x (n,) of a port-Hamiltonian model changed along its constraint forces until its
+        velocity constraints hold at this time, shape (n,); of all such states it is the nearest in kinetic energy.
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
@@ -133,27 +137,27 @@ class Equations:
         return np.asarray(moved + inverse @ rest @ ways)
 
     def rates(self, flows: Array) -> Array:
-        """Return E^-1 times right-hand sides ``flows`` (n,), with E at the state of rest, shape (n,)."""
+        """Return the rates dx/dt = E^-1 times the given right-hand sides ``flows`` (n,) of a port-Hamiltonian
+        model, shape (n,), with the descriptor matrix E at its state of rest."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
-        """Return for each velocity constraint the forces of a unit multiplier on the state, and the rates of the
-        state that these cause. Both have shape (constraints, n).
-        """
+        """Return for each velocity constraint of a port-Hamiltonian model at the state x the generalized forces of
+        a unit multiplier, and the rates dx/dt that these forces cause. Both have shape (constraints, n)."""
         forces = self._multiplier_flows(x)[self.constrained_rows]
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
     def _multiplier_flows(self, x: Array) -> Array:
-        """Return the right-hand sides of unit multipliers at one state, shape (multipliers, n)."""
+        """Return the right-hand sides (J - R) z of a port-Hamiltonian model at the state x for unit multipliers,
+        one after the other and all other efforts zero, shape (multipliers, n)."""
         units = np.eye(len(x))[self.is_algebraic]
         no_inputs = np.zeros((len(units), self.model.port_size))
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
 
     @cached_property
     def constrained_rows(self) -> IntArray:
-        """Indices, among the algebraic rows, of those without a multiplier: constraints on velocities, of index
-        2.
-        """
+        """Indices, among the algebraic equations of a port-Hamiltonian model, of those in which no multiplier
+        occurs: constraints on velocities, which make the model one of index 2."""
         flows = self._multiplier_flows(self.model.rest_state)
         return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)

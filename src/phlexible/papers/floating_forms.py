@@ -33,7 +33,8 @@ KNOWN = 4
 
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
-    """Return the ports of a body: force and moment in body axes at each location, and a distributed force.
+    """Return the input-output ports of the port-Hamiltonian model of a floating body: force and moment in body axes
+    at each named location, and a force distributed over the body.
 
     ``<name> force`` [N]: the velocity of the material point. ``<name> moment`` [N m]: the angular
     velocity of the material around it. ``distributed force``: a force per mass [N/kg] in the span of
@@ -52,7 +53,8 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
 
 
 def _prepended(first: float, values: Array) -> Array:
-    """Put a number in front of values (..., n), shape (..., n + 1)."""
+    """Return arrays (..., n) with the number ``first`` put in front of the last axis, shape (..., n + 1); with 1
+    the coefficients of the rigid position and of the elastic coordinates."""
     return np.concatenate([np.full((*values.shape[:-1], 1), first), values], axis=-1)
 
 
@@ -147,31 +149,29 @@ class FloatingBodyForm(PortHamiltonianModel):
         object.__setattr__(self, "_state_indices", np.array(kept, dtype=np.int64))
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """Return the elastic coordinates at which the mass matrix is evaluated, shape (..., n): zero in forms whose
-        inertia neglects the deformation.
-        """
+        """Return the elastic coordinates at which the mass matrix of a floating body is evaluated, shape (..., n):
+        zero in models whose inertia neglects the deformation, otherwise the given ``eta``."""
         return np.zeros_like(eta)
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) of deta/dt = v_f + N w with elastic velocity v_f and angular velocity w, shape
-        (..., n, 3). It is zero where v_f is deta/dt.
-        """
+        """Return the matrix N(eta) in deta/dt = v_f + N w of a floating body, with its elastic velocity state v_f
+        and angular velocity w, shape (..., n, 3). It is zero in models where v_f is deta/dt itself."""
         return np.zeros((*eta.shape, 3))
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of J that couples linear, angular and elastic velocities through the momenta of the
-        body. The result has shape (..., 6 + n, 6 + n).
-        """
+        """Return the block of the structure matrix J of a floating body that couples its linear, angular and
+        elastic velocities through the momenta (gyroscopic forces), shape (..., 6 + n, 6 + n)."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy with respect to the elastic coordinates, shape (..., n): zero
-        where inertia neglects the deformation.
-        """
+        """Return the derivative of the kinetic energy of a floating body with respect to its n elastic coordinates,
+        shape (..., n): zero in models whose inertia neglects the deformation."""
         return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
-        """Split states x (..., states) into their parts; components that the body does not have are filled in."""
+        """Split state vectors x (..., states) of a floating body into position, rotation, elastic coordinates,
+        velocities and stresses; components that the body does not have (in a plane, or of a rigid body) are filled
+        in."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
         full[..., 3:12] = self.fixed_rotation.ravel()
@@ -181,9 +181,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return BodyState(r, rows.reshape(*rows.shape[:-1], 3, 3), eta, v, w, rate, stress)
 
     def joined(self, state: BodyState) -> Array:
-        """Join the parts of a state to x, shape (..., state_size), without the components that the body does not
-        have.
-        """
+        """Return the state vectors x (..., state_size) of a floating body made of position, rotation, elastic
+        coordinates, velocities and stresses; components that the body does not have are left out."""
         parts = (
             state.position,
             state.rotation.reshape(*state.rotation.shape[:-2], 9),
@@ -196,21 +195,22 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.concatenate(parts, axis=-1)[..., self._state_indices]
 
     def port_displacement(self, eta: Array) -> Array:
-        """Return the elastic coordinates at which the moment arms of the ports are evaluated, shape (..., n)."""
+        """Return the elastic coordinates of a floating body at which the moment arms of its port forces are
+        evaluated, shape (..., n): the given ``eta`` unless a model neglects the deformation there."""
         return eta
 
     @property
     def rest_state(self) -> Array:
-        """State of the undeformed body at the origin and at rest, shape (state_size,)."""
+        """State vector x of this floating body undeformed, at the origin and at rest, shape (state_size,)."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros(18 + 2 * n + s)
         full[3:12] = self.fixed_rotation.ravel()
         return full[self._state_indices]
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """Return the descriptor matrix E = diag(I, M, M_sigma) at states x, shape (..., state_size, state_size). M
-        is the mass matrix (10), M_sigma the compliance.
-        """
+        """Return the descriptor matrix E = diag(I, M, M_sigma), which multiplies dx/dt in the port-Hamiltonian
+        model of a floating body, at states x, shape (..., state_size, state_size). M is the mass matrix, M_sigma
+        the compliance of the stresses."""
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
         eta = self.inertia_displacement(self.split(x).displacement)
@@ -219,7 +219,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the structure matrix J of (12) at states x, shape (..., state_size, state_size)."""
+        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x, shape (...,
+        state_size, state_size): kinematics, gyroscopic and elastic forces."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
         q, end = 12 + n, 18 + 2 * n
@@ -237,9 +238,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return full[..., self._state_indices[:, None], self._state_indices]
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Return the dissipation matrix R of modal damping and viscosity at states x, both acting on the elastic
-        rates, shape (..., state_size, state_size).
-        """
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a floating body at states x: modal
+        damping and material viscosity, acting on the elastic rates, shape (..., state_size, state_size)."""
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         if self.body.viscosity == 0 and not self.body.damping.any():
             return result
@@ -250,9 +250,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B of boundary ports (15), (35) and of the distributed port at states x; results
-        for the last states are cached.
-        """
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x: forces on the
+        velocities of unit inputs of all ports, shape (..., state_size, inputs). Results for the last states are
+        cached."""
         key = x.tobytes()
         if key not in self._known_ports:  # compositions need it several times for the same states
             if len(self._known_ports) == KNOWN:
@@ -261,9 +261,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self._known_ports[key].reshape(*x.shape, self.port_size)
 
     def _port_matrix(self, x: Array) -> Array:
-        """Compute the port matrix B of boundary ports and of the distributed port at states x, shape (...,
-        state_size, inputs).
-        """
+        """Compute, without a cache, the port matrix B of a floating body at states x: forces on the velocities of
+        unit inputs of all ports (forces and moments at locations, distributed force), shape (..., state_size,
+        inputs)."""
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
@@ -284,9 +284,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of the distributed port (30) in B, as forces on linear, angular and elastic
-        velocities. The result has shape (..., 6 + n, d + n).
-        """
+        """Return the columns of the port matrix B that belong to the distributed force of a floating body, as
+        forces on its linear, angular and elastic velocities, shape (..., 6 + n, d + n). ``xi`` are 1 and the
+        elastic coordinates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -297,9 +297,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z at states x: velocities and stresses themselves (31), otherwise derivatives of the
-        energy.
-        """
+        """Return the efforts z of a floating body at states x, in the order of the states: derivatives of the
+        stored energy with respect to position, rotation and elastic coordinates, then velocities and stresses
+        themselves."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
         center = _prepended(1.0, state.displacement) @ s.T
@@ -315,9 +315,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.joined(slope)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete effort between two states, whose product with their change is exactly H(x1) - H(x0),
-        shape (state_size,).
-        """
+        """Return the discrete gradient of the stored energy H of a floating body between the states x0 and x1,
+        shape (state_size,): efforts z whose product with the change E (x1 - x0) is exactly H(x1) - H(x0)."""
         middle, n = (x0 + x1) / 2, self.body.elastic_count
         z = self.effort(middle)
         if not n:
@@ -340,13 +339,13 @@ class FloatingBodyForm(PortHamiltonianModel):
         return z
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy of the state x [J]: kinetic energy and energy of the stresses minus the work of
-        gravity.
-        """
+        """Return the stored energy of a floating body in the state x [J]: kinetic energy plus elastic energy of the
+        stresses minus the work of gravity."""
         return float(self.storages(x))
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies of states x (..., state_size), shape (...) [J]."""
+        """Return the stored energies of a floating body in many states x (..., state_size), shape (...) [J]:
+        kinetic energy plus elastic energy of the stresses minus the work of gravity."""
         state, place = self.split(x), self.velocity_slice
         moving = np.where(np.arange(self.state_size) >= place.start, x, 0.0)
         quadratic = (moving * self.descriptor_products(x, moving)).sum(axis=-1) / 2
@@ -355,38 +354,39 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.asarray(quadratic - (self.body.mass * state.position + turned) @ self.gravity)
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z (velocities, stresses, derivatives of the energy) of T states x (T, n), shape (T,
-        n).
-        """
+        """Return the efforts z of a floating body in T states x (T, n), shape (T, n): derivatives of the stored
+        energy with respect to position, rotation and elastic coordinates, then velocities and stresses
+        themselves."""
         return self.effort(x)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate for T states x and rates, both (T, n), shape (T, n)."""
+        """Return the products E(x) rate of the descriptor matrix of a floating body (masses and compliances) for T
+        states x and rates of the states, both (T, n), shape (T, n)."""
         return np.asarray((self.descriptor_matrix(x) @ rate[..., None])[..., 0])
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u for T states x and efforts z (T, n) and inputs u (T, m). The
-        result has shape (T, n).
-        """
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a floating body for T
+        states x and efforts z (T, n) and inputs u (T, m), shape (T, n)."""
         result = (self.structure_matrix(x) - self.dissipation_matrix(x)) @ z[..., None]
         if u.any():
             result += self.port_matrix(x) @ u[..., None]
         return np.asarray(result[..., 0])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs B^T z for T states x and efforts z (T, n), shape (T, m)."""
+        """Return the port outputs B^T z of a floating body for T states x and efforts z (T, n), shape (T, m):
+        velocities at its ports."""
         return np.asarray((self.port_matrix(x).mT @ z[..., None])[..., 0])
 
     @property
     def velocity_slice(self) -> slice:
-        """Slice of the state that holds the velocities, before the stresses."""
+        """Slice of the state vector x of a floating body that holds its linear, angular and elastic velocities; the
+        stresses follow."""
         end = self.state_size - self.stress_space.size
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """Return the matrix [0, N, I] that gives the elastic rates deta/dt from linear, angular and elastic
-        velocities, shape (..., n, 6 + n).
-        """
+        """Return the matrix [0, N, I] of a floating body that gives the rates deta/dt of its n elastic coordinates
+        from its linear, angular and elastic velocities, shape (..., n, 6 + n)."""
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
         result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
@@ -394,7 +394,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
 
 def _velocities(state: BodyState) -> tuple[Array, Array, Array]:
-    """Return linear, angular and elastic velocity of a body's state."""
+    """Return linear velocity, angular velocity and elastic velocity of the state of a floating body, three arrays
+    in body axes."""
     return state.velocity, state.angular_velocity, state.elastic_velocity
 
 
@@ -412,20 +413,20 @@ class FullForm(FloatingBodyForm):
     """
 
     def inertia_displacement(self, eta: Array) -> Array:
-        """Return the elastic coordinates themselves, on which the mass matrix depends, shape (..., n)."""
+        """Return the elastic coordinates at which the mass matrix of a floating body is evaluated, shape (..., n):
+        here the given ``eta`` themselves, since the inertia depends on the deformation."""
         return eta
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples linear, angular and elastic velocities, shape (..., 6 + n, 6 +
-        n). Its entries are the momenta (13) and (14) of the deformed body.
-        """
+        """Return the skew block of the structure matrix J of a floating body that couples its linear, angular and
+        elastic velocities (gyroscopic forces), shape (..., 6 + n, 6 + n). Its entries are momenta of the deformed
+        body."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy of the body with respect to its elastic coordinates, shape
-        (..., n) [N].
-        """
+        """Return the derivative of the kinetic energy of a deformed floating body with respect to its n elastic
+        coordinates, shape (..., n) [N]: generalized centrifugal and Coriolis forces."""
         body, w = self.body, state.angular_velocity
         products = moment_products(body, _prepended(1.0, state.displacement))
         turned = cross_products(moment_products(body, _prepended(0.0, state.elastic_velocity)))
@@ -436,8 +437,9 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return linear, angular and coupling momenta of a body, shapes (..., 3), (..., 3) and (..., 3, n). ``extra``
-    is the factor e of the additional elastic velocity.
+    """Return linear, angular and coupling momenta of a floating body, from which its gyroscopic matrix is made,
+    shapes (..., 3), (..., 3) and (..., 3, n). ``extra`` is the factor with which the elastic velocity is added once
+    more to each.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
@@ -451,9 +453,9 @@ def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, 
 
 
 def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
-    """Return the integral int rho (v + w x X) x Phi_j over the body, shape (..., 3, n). X is the position of a
-    displaced point, Phi_j displacement shape j.
-    """
+    """Return the integrals int rho (v + w x X) x Phi_j over a floating body, shape (..., 3, n): density times rigid
+    velocity (linear velocity v, angular velocity w) at the displaced position X, cross product with shape function
+    j."""
     products = moment_products(body, _prepended(1.0, eta))
     along = np.einsum("...baj,...b->...aj", products, w)
     across = w[..., None] * np.einsum("...aaj->...j", products)[..., None, :]
@@ -461,9 +463,9 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
-    """Return the block of J that couples the velocities (v, w, v_f), from linear and angular momenta and the two
-    rigid-elastic blocks. The result has shape (..., 6 + n, 6 + n).
-    """
+    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v, angular
+    w, elastic v_f), shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two blocks between
+    w and v_f."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -488,9 +490,9 @@ class ZerothOrderForm(FloatingBodyForm):
     """
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the block of J that couples the velocities, with momenta (13), (14) of the undeformed body, shape
-        (..., 6 + n, 6 + n). It is not skew, since momenta in elastic rows have no factor 2.
-        """
+        """Return the block of the structure matrix J of a floating body that couples its velocities, with momenta
+        of the undeformed body, shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic velocities lack the
+        factor 2."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         _, _, doubled = momenta(self.body, straight, 2.0)
@@ -498,7 +500,8 @@ class ZerothOrderForm(FloatingBodyForm):
 
     @property
     def flaw(self) -> str:
-        """Reason why ``check_structure`` refuses this form, as text."""
+        """Reason, as text, why the structure check refuses this port-Hamiltonian model of a floating body: its
+        inertia neglects the deformation, and its structure matrix is not skew."""
         return (
             "zeroth order: the row of w holds 2 p_f + rho v_f, the rows of v_f hold p_f + rho v_f, right to first "
             "order in u_f and not skew"
@@ -526,16 +529,16 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) of elastic rates deta/dt = v_a + N w, shape (..., n, 3). v_a are absolute
-        elastic velocities, w is the angular velocity.
-        """
+        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body, shape (..., n, 3), where v_a are
+        absolute elastic velocities (relative velocity plus w x displacement, projected on the shape functions) and
+        w is the angular velocity."""
         columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples the velocities, shape (..., 6 + n, 6 + n). It has momenta of the
-        undeformed body without factors 2.
-        """
+        """Return the skew block of the structure matrix J of a floating body that couples its velocities (elastic
+        ones absolute), shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without the factor 2 of
+        the full model."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)
@@ -557,26 +560,27 @@ class PrintedForm(FloatingBodyForm):
     """
 
     def port_displacement(self, eta: Array) -> Array:
-        """Return zeros, since the moment arms of (35) are those of the undeformed body, shape (..., n)."""
+        """Return zeros, shape (..., n): elastic coordinates at which the moment arms of a floating body's port
+        forces are evaluated in the equations as printed in the paper, which neglect the deformation there."""
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of J that couples the velocities as printed in (34), with momenta of the undeformed
-        body. The result has shape (..., 6 + n, 6 + n).
-        """
+        """Return the skew block of the structure matrix J of a planar floating body that couples its velocities,
+        exactly as printed in equation (34) of the paper, with momenta of the undeformed body, shape (..., 6 + n, 6
+        + n)."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def storages(self, x: Array) -> Array:
-        """Return the energies H of (8) of states x, with the kinetic energy of the deformed body, shape (...)
-        [J].
-        """
+        """Return the stored energies of a floating body in many states x, with the kinetic energy of the deformed
+        body (equation (8) of the paper), shape (...) [J]."""
         return self._full.storages(x)
 
     @property
     def flaw(self) -> str:
-        """Reason why ``check_structure`` refuses this form, as text."""
+        """Reason, as text, why the structure check refuses the port-Hamiltonian model of a floating body as printed
+        in the paper: its efforts are not derivatives of its energy."""
         return (
             "(32)-(37) as printed: u_f is dropped from the mass operator, so that the effort of u_f lacks p_f x w, "
             "while (34) keeps the factor 2 that stands for it"
@@ -584,7 +588,8 @@ class PrintedForm(FloatingBodyForm):
 
     @property
     def _full(self) -> FullForm:
-        """Full form of the same body, whose energy this form stores."""
+        """Exact port-Hamiltonian model of the same floating body, without the errors of the printed equations; its
+        stored energy is used."""
         return FullForm(self.body, self.stress_space, self.gravity, self.fixed_rotation, self.locations)
 
 
@@ -594,7 +599,8 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """Return the linear model of small motions of one body about rest, from its port-Hamiltonian form.
+    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, with velocities
+    and stresses as states, from the nonlinear model that ``body.port_hamiltonian()`` returned.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint
@@ -629,7 +635,8 @@ MOMENTA = {
 
 
 def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
-    """Return the form of a rigid body or a point mass with momenta as states in place of velocities, and E = I.
+    """Return the port-Hamiltonian model of a rigid body or point mass with momenta in place of velocities as
+    states, so that E is the identity: ``dx/dt = J(x) dH/dx + B(x) u``.
 
     H = p.M^-1 p / 2 - gravity's work is a function of the state, and its gradient holds the velocities. Ports stay
     what they are. Momenta are in body axes, about the origin.
@@ -673,37 +680,43 @@ class MomentumForm(PortHamiltonianModel):
         object.__setattr__(self, "_mass", self.form.descriptor_matrix(np.zeros(self.form.state_size)))
 
     def velocities(self, x: Array) -> Array:
-        """Convert a state with momenta p to the state of ``form``, with velocities M^-1 p, shape (states,)."""
+        """Convert a state vector of a rigid body with momenta p to the state vector with velocities M^-1 p in their
+        place, shape (states,); position and rotation do not change."""
         return np.asarray(np.linalg.solve(self._mass, x))
 
     def momenta(self, x: Array) -> Array:
-        """Convert a state of ``form``, with velocities, to the state of this form, with momenta, shape
-        (states,).
-        """
+        """Convert a state vector of a rigid body with velocities v to the state vector with momenta M v in their
+        place, shape (states,); position and rotation do not change."""
         return np.asarray(self._mass @ x)
 
     def descriptor_matrix(self, x: Array) -> Array:
-        """Return the descriptor matrix E, which is the identity, shape (n, n)."""
+        """Return the descriptor matrix E, which multiplies dx/dt, of a rigid body with momenta as states: the
+        identity, shape (n, n)."""
         return np.eye(self.state_size)
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the skew structure matrix J at the state x with momenta, shape (n, n)."""
+        """Return the skew structure matrix J in dx/dt = J dH/dx + B u of a rigid body whose state x has momenta in
+        place of velocities, shape (n, n)."""
         return self.form.structure_matrix(self.velocities(x))
 
     def dissipation_matrix(self, x: Array) -> Array:
-        """Return the dissipation matrix R, which is zero for rigid bodies, shape (n, n)."""
+        """Return the dissipation matrix R of a rigid body with momenta as states: zero, since a rigid body
+        dissipates nothing, shape (n, n)."""
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B at the state x with momenta, shape (n, m)."""
+        """Return the port matrix B in dx/dt = J dH/dx + B u of a rigid body whose state x has momenta in place of
+        velocities: rates of unit inputs, shape (n, m)."""
         return self.form.port_matrix(self.velocities(x))
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts dH/dx = (dH/dr, dH/dR_v, v, w) at the state x with momenta, shape (n,)."""
+        """Return the derivatives dH/dx of the stored energy of a rigid body with momenta as states: with respect to
+        position and rotation, then its linear and angular velocity, shape (n,)."""
         return self.form.effort(self.velocities(x))
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H of the state x with momenta [J]."""
+        """Return the stored energy H of a rigid body whose state x has momenta in place of velocities [J]: kinetic
+        energy minus the work of gravity."""
         return self.form.storage(self.velocities(x))
 
 
@@ -740,8 +753,8 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian form of a discretized floating body in the chosen variant, with ports at the
-    named locations.
+    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant ("full",
+    "constant_mass", "zeroth_order" or "printed"), with force and moment ports at the named locations.
 
     Args:
         locations: of the boundary ports, by name.

@@ -61,8 +61,9 @@ class InputFunction:
 
 
 def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
-    """Convert what a user gave as inputs to one function of times and states; it is evaluated once, at t = 0 and
-    the initial state x.
+    """Return the inputs u of a port-Hamiltonian model as one function of many times and states, made from what a
+    user gave: nothing, one function for all inputs, or a dict by port name. It is tried once at t = 0 and the
+    initial state x.
 
     Raises:
         ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
@@ -106,7 +107,8 @@ class _InputSignal:
         object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
-        """Return the values of these inputs at a time [s] and a state x; raise an error for a wrong shape."""
+        """Return the values of some inputs of a port-Hamiltonian model at a time [s] and a state x by calling the
+        user's function; raise an error for values of a wrong shape."""
         try:
             value = self.function(time, x) if self.takes_state else self.function(time)
         except PhlexibleError:
@@ -118,7 +120,8 @@ class _InputSignal:
         return _checked_numbers(self.name, value, *self.shape)
 
     def refusals(self, u: Array) -> Iterator[str]:
-        """Yield a message for each instant at which these inputs, among all inputs u (T, m), are not finite."""
+        """Yield an error message for each of T instants at which the values that one user's function gave are not
+        finite; u (T, m) are all inputs of the model, of which the function gives a slice."""
         for row in u[:, self.place]:
             if not np.isfinite(row).all():
                 yield f"{self.name} must be {self.shape[0]} finite numbers, got {row!r}"
@@ -138,7 +141,8 @@ class _ManyInputs:
         self._last: tuple[Array, Array] | None = None
 
     def __call__(self, times: Array, states: Array) -> Array:
-        """Return the inputs at times (T,) and states (T, n), shape (T, inputs).
+        """Return all inputs of a port-Hamiltonian model at T times (T,) and states (T, n), shape (T, inputs), by
+        the user's functions; inputs that the user did not give are zero.
 
         Raises:
             ParameterError: what a function returns has another shape or is not finite.
@@ -157,9 +161,8 @@ class _ManyInputs:
 
 
 def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
-    """Return the user's numbers or function for those inputs that have the indices ``place``, as a function of
-    time.
-    """
+    """Return a user's numbers or function of time (and state) for those inputs of a model that lie in the slice
+    ``place``, with its name for messages, as an object that evaluates and checks them."""
     if callable(user_input):
         return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
     value = _checked_numbers(name, user_input, place.stop - place.start)
@@ -167,7 +170,8 @@ def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
 
 
 def _checked_numbers(name: str, value: Any, size: int) -> Array:
-    """Convert a user's value to ``size`` finite numbers, shape (size,); raise an error for others."""
+    """Convert a user's value to an array of ``size`` finite numbers, shape (size,); raise ``ParameterError`` with
+    the argument's ``name`` for anything else."""
     try:
         found = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -179,9 +183,8 @@ def _checked_numbers(name: str, value: Any, size: int) -> Array:
 
 
 def _argument_count(name: str, function: Callable[..., Any]) -> int:
-    """Return how many arguments a user's function needs: 1 for u(t), 2 for u(t, x); raise an error for other
-    numbers.
-    """
+    """Return how many arguments a user's input function needs: 1 for u(t), 2 for u(t, x) with the state x; raise
+    ``ParameterError`` for any other count."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -212,7 +215,9 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """Return the solver that takes the steps of an integration method for the given equations and initial state.
+    """Return the solver object of a chosen time integration method (Gauss, Radau, midpoint rule, discrete gradient
+    or linearly implicit) for the equations of a port-Hamiltonian model, ready for the first step from the state
+    ``initial``.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """
@@ -268,13 +273,13 @@ class Trajectory:
 
     @property
     def balance_error(self) -> Array:
-        """Error of the energy balance, H - H(0) - supplied + dissipated, shape (N + 1,) [J]; round-off with
-        discrete gradients.
-        """
+        """Error of the energy balance of an integrated motion, H - H(0) - supplied work + dissipated energy, at its
+        N + 1 instants, shape (N + 1,) [J]; only round-off with discrete gradients."""
         return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
 
     def state(self, name: str) -> Array:
-        """Return a named block of states over time, shape (N + 1, size).
+        """Return one named block of the states of an integrated motion (such as ``velocity``) at its N + 1
+        instants, shape (N + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -282,7 +287,8 @@ class Trajectory:
         return self.states[:, slice_of(self.state_blocks, name, "state")]
 
     def input(self, port: str) -> Array:
-        """Return the inputs of a named port over time, shape (N + 1, size).
+        """Return the inputs of the port with the given name at the N + 1 instants of an integrated motion, shape (N
+        + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -290,7 +296,8 @@ class Trajectory:
         return self.inputs[:, slice_of(self.ports, port, "port")]
 
     def output(self, port: str) -> Array:
-        """Return the outputs of a named port over time, shape (N + 1, size).
+        """Return the outputs of the port with the given name at the N + 1 instants of an integrated motion, shape
+        (N + 1, size).
 
         Raises:
             ModelError: there is none of that name.
@@ -298,7 +305,8 @@ class Trajectory:
         return self.outputs[:, slice_of(self.ports, port, "port")]
 
     def power(self, port: str) -> Array:
-        """Return the power that enters through a named port over time, input times output, shape (N + 1,) [W].
+        """Return the power that enters the model through the port with the given name at the N + 1 instants of an
+        integrated motion: input times output, shape (N + 1,) [W].
 
         Raises:
             ModelError: there is none of that name.
@@ -306,8 +314,8 @@ class Trajectory:
         return np.asarray((self.input(port) * self.output(port)).sum(axis=1))
 
     def plot_energy(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot stored, supplied and dissipated energy over time [J], and below them the size of the balance error.
-        The picture is saved if ``path`` is given.
+        """Plot stored, supplied and dissipated energy [J] of an integrated motion over time, and below them the
+        size of the error of the energy balance. Return the figure; it is saved too if ``path`` is given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -328,8 +336,8 @@ class Trajectory:
             return finish(figure, path)
 
     def plot(self, *names: str, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot named states and outputs of ports over time, one diagram for each name. The picture is saved if
-        ``path`` is given.
+        """Plot states and port outputs, chosen by their names, of an integrated motion over time, one diagram for
+        each name. Return the figure; it is saved too if ``path`` is given.
 
         Args:
             names: of blocks of states or of ports.
@@ -354,7 +362,8 @@ class Trajectory:
             return finish(figure, path)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the trajectory to a NumPy archive (.npz), which ``Trajectory.load`` and ``numpy.load`` read.
+        """Write this integrated motion to a NumPy archive (.npz), which ``Trajectory.load`` and ``numpy.load``
+        read.
 
         Raises:
             ResultFileError: the disk refuses.
@@ -372,7 +381,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a trajectory from a file that ``save`` wrote.
+        """Read an integrated motion from a NumPy archive (.npz) that ``Trajectory.save`` wrote.
 
         Raises:
             ResultFileError: the file cannot be read, or is none of these.
@@ -392,7 +401,8 @@ class Trajectory:
             raise ResultFileError(f"{place} is no trajectory of phlexible: {error}") from error
 
     def _plotted_values(self, name: str) -> tuple[Array, str]:
-        """Return the values over time and the unit of a named state block, or of the output of a named port."""
+        """Return the values over time, shape (N + 1, size), and the unit of the state block with the given name, or
+        of the output of the port with that name; raise ``ModelError`` if there is neither."""
         for block in self.state_blocks:
             if block.name == name:
                 return self.state(name), block.unit
@@ -418,8 +428,8 @@ def integrate(
     step: float,
     method: str = "gauss2",
 ) -> Trajectory:
-    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state x0.
-    Return its trajectory.
+    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time, from the state x0
+    at t = 0 over ``duration`` [s] in steps of ``step`` [s]. Return states, inputs, outputs and energies over time.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -487,8 +497,8 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """Return the state nearest to x in kinetic energy, along the constraint forces, that obeys the constraints at t
-    = 0, shape (n,).
+    """Return the state of a port-Hamiltonian model that obeys its constraints at t = 0 and differs from x only by a
+    change along the constraint forces, the nearest in kinetic energy, shape (n,).
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 
@@ -527,11 +537,12 @@ class _Record:
 
     @property
     def last(self) -> Array:
-        """State at the end of the last step, with which the next one begins, shape (n,)."""
+        """State vector x at the end of the last recorded time step, with which the next step begins, shape (n,)."""
         return self.states[-1]
 
     def add(self, step: Step) -> None:
-        """Append a completed step to the record."""
+        """Append a completed time step to the record of an integration: its stages, the state at its end and its
+        length."""
         if len(self.states) == 1:
             self.states[0][self.equations.is_algebraic] = step.first_multipliers
         self.steps.append(step)
@@ -539,9 +550,8 @@ class _Record:
         self.lengths.append(step.length)
 
     def balance(self, weights: Array) -> None:
-        """Compute work and dissipation of the steps that were added since the last call, with the weights of the
-        stages.
-        """
+        """Compute and store the work of the inputs and the dissipated energy of those recorded time steps for which
+        this has not been done, by quadrature with the weights of the stages."""
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
@@ -557,7 +567,8 @@ class _Record:
         self.steps.clear()
 
     def trajectory(self, weights: Array) -> Trajectory:
-        """Return the trajectory of all steps so far."""
+        """Return the integrated motion made of all time steps recorded so far: states, inputs, outputs and energies
+        at the ends of the steps. ``weights`` are the quadrature weights of the stages."""
         self.balance(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:
@@ -580,9 +591,8 @@ class _Record:
 
 
 def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> Array:
-    """Convert a user's state to an array of shape (n,); raise an error for other shapes and numbers that are not
-    finite.
-    """
+    """Convert a user's initial state to an array of shape (n,) with the number of states of the model; raise
+    ``ParameterError``, with the name of the argument, for other shapes and for numbers that are not finite."""
     check_model("model", model)
     state = numbers(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
@@ -594,9 +604,8 @@ def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> 
 
 
 def _step_lengths(duration: float, step: float) -> list[float]:
-    """Return the lengths of equal steps that fill the duration [s], with a shorter one at the end if it is no
-    multiple.
-    """
+    """Return the lengths [s] of all time steps that fill the duration [s]: equal ones of length ``step``, and a
+    shorter one at the end if the duration is no multiple of it."""
     whole, length = positive("duration", duration), positive("step", step)
     count = int(np.floor(whole / length * (1 + SLACK)))
     rest = whole - count * length
@@ -604,7 +613,8 @@ def _step_lengths(duration: float, step: float) -> list[float]:
 
 
 def _refuse_inconsistent(equations: Equations, x: Array) -> None:
-    """Raise an error if the initial state x violates the constraints of the model."""
+    """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian model
+    at t = 0, and ``ModelError`` if its constraints depend on each other."""
     if not equations.has_constraints:
         return
     try:

@@ -29,7 +29,8 @@ class PoseInstants(Instants):
     """Instants of a few states for which many quantities are evaluated; results are cached."""
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the result of ``make``, which is called only for the first request with this owner and name."""
+        """Return the cached result of ``make`` for this owner and name; ``make`` is called for the first request
+        only."""
         known = self._known.get((owner, name))
         return self._known.setdefault((owner, name), make()) if known is None else known
 
@@ -93,64 +94,66 @@ class JoinedFunctions:
         self.is_moving = bool(system.moving_frames or system.paths)
 
     def carrier(self, vector: int) -> int:
-        """Return the index of the body or node that carries a vector; negative if none does."""
+        """Return the index of the floating body, or of the node of a soft body or string, that carries a vector of
+        the mechanism (given by its index); negative for vectors fixed to the ground or to a moving frame."""
         return int(self._functions.set.carrier[vector])
 
     def vectors_of(self, function: int) -> Iterator[int]:
-        """Yield the indices of the vectors on which a function depends."""
+        """Yield the indices of the world vectors (points and directions on bodies) on which one function of a
+        mechanism, given by its index, depends. Joints constrain such functions, and forces act along them."""
         functions = self._functions
         for _, a, b, _ in functions.functions[function]:
             yield from (vector for _, vector in (*functions.chords[a], *functions.chords[b]))
 
     def is_timed(self, function: int) -> bool:
-        """Return whether a function changes with time even if no body moves."""
+        """Return whether a function of a mechanism, given by its index, changes with time even if no body moves:
+        because of a prescribed motion or a moving frame."""
         if self._functions.offsets[function] is not None:
             return True
         timed = any(term[3] is not None for term in self._functions.functions[function])
         return timed or any(self.carrier(vector) == MOVING for vector in self.vectors_of(function))
 
     def difference_vectors(self, function: int) -> IntArray:
-        """Return the indices of the vectors whose sum is the first difference vector of a function, in order."""
+        """Return the indices of the world vectors (points, directions) whose signed sum is the first difference
+        vector in a function of a mechanism, in their order in that sum. ``function`` is the index of the
+        function."""
         chord = self._functions.chords[self._functions.functions[function][0][1]]
         return np.array([vector for _, vector in chord], dtype=np.int64)
 
     def at(self, x: Array) -> Poses:
-        """Evaluate vectors, functions and their derivatives in T states x (T, n)."""
+        """Evaluate the functions that joints constrain and forces act along in T states x (T, n) of a mechanism:
+        return their values, the world vectors in them and all derivatives, for one use by many methods."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
-        """Return the rates of all vectors (T, k, 3) and functions (T, m) for the velocities in the efforts z (T,
-        n), without prescribed motions.
-        """
+        """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism,
+        for the velocities of the bodies in the efforts z (T, n); prescribed motions are left out."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.moved(at.gradients, dX)
 
     def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
-        """Return the poses with the time derivatives of the gradients in place of the gradients, for rates dX (T,
-        k, 3) of the vectors.
-        """
+        """Return a copy of the evaluated functions ``at`` of a mechanism in which the gradients of the functions
+        are replaced by the time derivatives of these gradients, for rates dX (T, vectors, 3) of the vectors."""
         chords = self._functions.chords_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def drift(self, at: Poses) -> Array:
-        """Return the contribution of prescribed motions of frames and paths to the rates of the functions, shape
-        (T, m).
-        """
+        """Return the rates of the functions of a mechanism that prescribed motions of frames and paths cause while
+        the bodies are at rest, in T states, shape (T, m)."""
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Return the rates of all lines (constraint rows and force coordinates), shape (T, lines), from the rates
-        (T, m) of their functions.
-        """
+        """Return the rates of all constraint rows and force coordinates of a mechanism in T states, shape (T,
+        lines), from the rates (T, m) of the functions of which these are sums."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Add generalized forces on the states to ``out`` (T, n). They belong to forces along lines (constraint
-        rows, force coordinates) (T, lines), along functions (T, m) and on vectors (T, k, 3).
-        """
+        """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces along
+        constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world vectors (T,
+        vectors, 3)."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_of(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -163,17 +166,15 @@ class JoinedFunctions:
             out[:, velocity_places(form, own)] += force
 
     def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
-        """Add the gradient of one line (constraint row or force coordinate) with respect to all vectors to ``out``
-        (T, k, 3). ``functions`` is the slice of its functions.
-        """
+        """Add the gradient of one constraint row or force coordinate of a mechanism with respect to all world
+        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made of."""
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_of(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
-        """Return times and poses of the bodies in T states x (T, n), at the papers' reference points and without
-        velocities.
-        """
+        """Return the times and the poses (positions of reference points and nodes, rotations, elastic coordinates)
+        of all bodies of a mechanism in T states x (T, n), without velocities."""
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))
@@ -192,9 +193,9 @@ class JoinedFunctions:
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
-        """Return the velocities in the efforts z (T, n), those of reference points rotated to world axes, shape (T,
-        velocities).
-        """
+        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), from the efforts z
+        (T, n), which contain them; linear velocities of floating bodies are rotated from body axes to world
+        axes."""
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
             speeds = z[:, velocity_places(form, own)]
@@ -207,9 +208,8 @@ class JoinedFunctions:
 
 
 def velocity_places(form: BodyForm, states: slice) -> slice:
-    """Return the slice of a body's velocities in the state x of the mechanism, from the slice ``states`` of all its
-    states.
-    """
+    """Return the slice of the mechanism's state vector that holds the velocities of one body, given the slice
+    ``states`` of all states of this body."""
     if isinstance(form, FloatingBodyForm):
         return slice(states.start + form.velocity_slice.start, states.start + form.velocity_slice.stop)
     count = form.body.elastic_count
@@ -217,7 +217,6 @@ def velocity_places(form: BodyForm, states: slice) -> slice:
 
 
 def paper_resolver(system: System) -> VectorResolver:
-    """Return a resolver that gives vectors relative to the reference points of the bodies, which are states in the
-    papers, not to centres of mass.
-    """
+    """Return the object that expresses points and directions of bodies as vectors relative to the bodies' reference
+    points, as the papers' equations need, and not relative to centres of mass."""
     return replace(system.resolver, centres=[np.zeros_like(centre) for centre in system.centres])

@@ -52,14 +52,17 @@ class LinearlyImplicitLoop(StageLoop):
         _check_model(equations, initial, self._coordinates, self._strains)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """Solve one step of length ``step`` [s] from the state x (n,) at ``time`` [s], a linear system."""
+        """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x (n,)
+        at ``time`` [s]: coordinates advance explicitly by half a step, then one linear system gives velocities and
+        stresses."""
         self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
         self._factors = None  # J has changed
         return super().advance(time, step, x)
 
     def started(self, step: float, x: Array) -> Array:
-        """Return the initial state x whose strains or stresses are changed to those that the steps conserve, shape
-        (n,). These belong to the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of e(q).
+        """Return the initial state x, shape (n,), with strains or stresses changed to those that the linearly
+        implicit steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of e(q), for
+        steps of length ``step`` h [s].
 
         Then C s = e(q_-, q_+) holds at all times, and stresses do not drift away from the coordinates.
         """
@@ -69,23 +72,22 @@ class LinearlyImplicitLoop(StageLoop):
         return np.asarray(x - step / 4 * self.equations.rates(change))
 
     def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
-        """Return the right-hand side (J - R)(x) z without inputs, shape (n,), with efforts z of x or of another
-        state.
-        """
+        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x, shape
+        (n,), with the efforts z of x, or of the state ``efforts_of`` if it is given."""
         model = self.equations.model
         z = model.efforts((x if efforts_of is None else efforts_of)[None])
         return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the stage states for stage rates k, shape (1, n), with the coordinates half a step ahead of the
-        start.
-        """
+        """Return the state in the middle of a time step for stage rates k, shape (1, n), in which the coordinates
+        are those that were advanced explicitly by half a step."""
         states = super()._stage_states(x, step, k)
         states[:, self._coordinates] = self._half
         return states
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Factor the matrix of a step, in which the coordinates do not change."""
+        """Return the factored matrix of the linear system of one linearly implicit time step, in which the
+        coordinates are fixed at their values half a step ahead."""
         slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
@@ -94,9 +96,8 @@ class LinearlyImplicitLoop(StageLoop):
 
 
 def _strain_rows(equations: Equations, x: Array) -> IntArray:
-    """Return the indices of the states that are strains or stresses: neither coordinates, nor multipliers, nor
-    velocities of coordinates.
-    """
+    """Return the indices of those states of a port-Hamiltonian model that are strains or stresses: neither
+    coordinates, nor multipliers, nor velocities that change coordinates."""
     coordinates = equations.model.coordinates
     structure = sparse.csr_array(equations.model.structure_matrix(x))[coordinates]
     is_strain = ~equations.is_algebraic
@@ -105,8 +106,8 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 
 
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Raise an error if a model, evaluated at states near x, does not have the properties that the linearly
-    implicit method needs.
+    """Raise ``ModelError`` unless a port-Hamiltonian model has what linearly implicit steps need: constant E,
+    linear efforts, and strains quadratic in the coordinates q. It is tested at random states near x.
 
     Raises:
         ModelError: says what does not fit.

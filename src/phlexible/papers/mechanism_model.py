@@ -78,9 +78,8 @@ class AppliedLoads:
             self.sizes.append(size)
 
     def _vectors_of_load(self, load: PointLoad) -> tuple[list[CarriedVector], list[CarriedVector]]:
-        """Return the point or nodes on which a load acts, and the directions fixed to the material if the load
-        depends on them.
-        """
+        """Return the world vectors on which a load acts: the loaded point, or all nodes under a pressure, and the
+        directions fixed to the material if the load needs them (torques, and loads given in body axes)."""
         system = self._system
         if isinstance(load, SurfacePressure):
             first = int(system.layout.carrier[system.index[load.attachment.placed]])
@@ -92,14 +91,14 @@ class AppliedLoads:
         return points, triad
 
     def _append(self, vectors: list[CarriedVector]) -> IntArray:
-        """Append vectors to those of all loads and return their indices."""
+        """Append vectors to the list of vectors on which all loads of a mechanism act, and return their indices in
+        that list."""
         self.vectors += vectors
         return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
 
     def groups(self) -> list[IntArray]:
-        """Return groups of indices of vectors whose forces depend on each other: of each load, or of each face
-        under pressure.
-        """
+        """Return groups of indices of world vectors such that the load on one vector depends only on vectors of its
+        group: the vectors of each load, or those of each face under pressure."""
         found = list[IntArray]()
         for each in self._places:
             if isinstance(each.load, SurfacePressure):
@@ -110,13 +109,13 @@ class AppliedLoads:
 
     @property
     def size(self) -> int:
-        """Total number of inputs of the applied loads."""
+        """Total number of scalar inputs of all loads of a mechanism: three for a force or torque, one for a
+        pressure."""
         return sum(self.sizes)
 
     def inputs(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
-        """Return the values of all loads at a time [s], shape (inputs,); ``law`` evaluates loads that are functions
-        of the state.
-        """
+        """Return the values of all loads of a mechanism at a time [s], one after the other, shape (inputs,).
+        ``law`` is called for loads that are functions of the state."""
         found = [np.zeros(0)]
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):
@@ -128,9 +127,9 @@ class AppliedLoads:
         return np.concatenate(found)
 
     def push(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
-        """Add to ``out`` (T, k, 3) the forces of the inputs u (T, inputs) on vectors (T, k, 3); ``numbers`` are the
-        indices of the loads' vectors among the k.
-        """
+        """Add the forces that the loads of a mechanism exert on world vectors (points, directions, nodes) to
+        ``out`` (T, k, 3), from their inputs u (T, inputs). ``vectors`` (T, k, 3) are all vectors; ``numbers`` are
+        the indices of those that carry loads."""
         for each in self._places:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -253,26 +252,30 @@ class MechanismModel(ComposedModel):
 
     @property
     def parts(self) -> tuple[BodyForm, ...]:
-        """Port-Hamiltonian forms of the bodies, in the order of the mechanism."""
+        """Port-Hamiltonian models of the single bodies of this mechanism, in the order of their states."""
         return self.forms
 
     @cached_property
     def _bodies(self) -> list[tuple[BodyForm, slice]]:
-        """Port-Hamiltonian forms of the bodies with the slices of their states."""
+        """Pairs of the port-Hamiltonian model of each body of this mechanism and the slice of the state vector with
+        its states."""
         return list(zip(self.forms, self.part_slices, strict=True))
 
     @property
     def _bristles(self) -> Bristles:
-        """Friction springs (bristles) of all forces of the mechanism."""
+        """All friction springs (bristles: elastic slip of friction that sticks) of this mechanism, as one object
+        that evaluates them."""
         return self._resistances.bristles
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """Bodies in the order of the states: those with a frame, then strings and soft bodies."""
+        """Bodies of this mechanism in the order of their states: floating bodies, which have a frame, then strings
+        and soft bodies."""
         return self.system.bodies
 
     def _body_form(self, placed: PlacedBody) -> BodyForm:
-        """Return the port-Hamiltonian form of one placed body; raise an error if it creeps."""
+        """Return the port-Hamiltonian model of one body of the mechanism in its place; raise ``ModelError`` if its
+        material creeps (viscoelastic branches) where the model has no states for that."""
         mechanism, data = self.mechanism, placed.data
         if isinstance(data, FloatingBody) and data.relaxation:
             raise ModelError(
@@ -298,13 +301,14 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _velocities(self) -> IntArray:
-        """Indices of all velocities in the state x, in the order of the velocities of the mechanism."""
+        """Indices of the velocities of all bodies in the state vector x of this mechanism's port-Hamiltonian model,
+        in the order in which the mechanism itself lists velocities."""
         places = [velocity_places(form, own) for form, own in self._bodies]
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
     def joined(self, state: State) -> Array:
-        """Convert a state of the mechanism to the state x (n,) of this model, with stresses that belong to its
-        deformation; creep and friction springs are relaxed.
+        """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities (``state``) of
+        the mechanism. Stresses belong to the deformation; creep and friction springs are relaxed, multipliers zero.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """
@@ -330,15 +334,13 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def initial_state(self) -> Array:
-        """State x at t = 0: the pose of the mechanism, with velocities that its joints and drives allow, shape
-        (n,).
-        """
+        """State vector x of this mechanism at t = 0, shape (n,): its initial pose, with velocities that joints and
+        drives allow."""
         return self.joined(initial_state(self.system))
 
     def split(self, x: Array) -> State:
-        """Convert the state x of this model to a state of the mechanism, without stresses, strains of strings and
-        multipliers.
-        """
+        """Return the pose and velocities of the mechanism for the state vector x of its port-Hamiltonian model;
+        stresses, strains of strings and multipliers in x are left out."""
         at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
@@ -356,15 +358,13 @@ class MechanismModel(ComposedModel):
         return State(float(x[self._time]), position, rotation, eta, np.concatenate(velocities))
 
     def inputs(self, time: float, x: Array) -> Array:
-        """Return the inputs that apply by default at the state x: clock, drives, loads and prescribed forces, shape
-        (inputs,). The time in x counts.
-        """
+        """Return the inputs u that the mechanism itself prescribes in the state x, shape (inputs,): clock,
+        prescribed motions and drives, loads and prescribed forces. The time that counts is the one in x."""
         return np.asarray(self.default_inputs(np.array([time]), x[None])[0])
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the port inputs that prescribed motions, drives, loads and force elements themselves produce in T
-        states x (T, n), shape (T, inputs).
-        """
+        """Return the inputs u that the mechanism itself prescribes in T states x (T, n), shape (T, inputs): clock,
+        prescribed motions and drives, loads and prescribed forces of force elements."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
@@ -387,14 +387,14 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _has_laws(self) -> bool:
-        """Whether some load or force element is a function of the state."""
+        """Whether some load or force element of this mechanism is a user's function of the state (and not of time
+        alone)."""
         return bool(state_laws(self.system))
 
     @property
     def default_input_states(self) -> IntArray:
-        """Indices of the states on which the default inputs depend: of bodies coupled to prescribed motions, or all
-        if there are functions of the state.
-        """
+        """Indices of the states on which the inputs that the mechanism itself prescribes depend: states of bodies
+        next to prescribed motions, or all states if a load or force is a function of the state."""
         if self._has_laws:
             return np.arange(self.state_size)
         timed = [own for m, own in enumerate(self._coupled) if m < len(self._timed) and self._timed[m]]
@@ -403,37 +403,40 @@ class MechanismModel(ComposedModel):
     # Products of T states.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n) of the mechanism, shape (T, n)."""
+        """Return the efforts z (derivatives of the stored energy, and velocities, stresses and multipliers
+        themselves) of a whole mechanism in T states x (T, n), shape (T, n)."""
         result = super().efforts(x)
         self._set_efforts(x, result)
         return result
 
     def _set_efforts(self, x: Array, result: Array) -> None:
-        """Set the efforts of time, force coordinates and friction springs of T states x in ``result`` (T, n)."""
+        """Set in ``result`` (T, n) the efforts of a mechanism's states that belong to no body, for T states x: zero
+        for the time, forces of springs and contacts for force coordinates, forces of friction springs for their
+        deflections."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E rate for T states x and rates, both (T, n), shape (T, n)."""
+        """Return the products E rate of the descriptor matrix of a mechanism (masses, compliances, 1 for force
+        coordinates, 0 for multipliers) for T states x and rates of the states, both (T, n), shape (T, n)."""
         result = super().descriptor_products(x, rate)
         own = slice(self._time, self._bends.stop)
         result[:, own] = rate[:, own]
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u for T states x and efforts z (T, n) and inputs u (T, inputs).
-        The result has shape (T, n).
-        """
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a whole mechanism for T
+        states x and efforts z (T, n) and inputs u (T, inputs), shape (T, n)."""
         result = self._coupling_flows(x, z, u)
         for body, own in self._bodies:
             result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
         return result
 
     def _coupling_flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides of joints, forces, loads and time for T states, without those inside the
-        bodies, shape (T, n).
-        """
+        """Return those terms of the right-hand sides (J - R) z + B u of a mechanism that come from joints, force
+        elements, loads and time, without the terms inside the bodies, for T states x, efforts z and inputs u, shape
+        (T, n)."""
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.at(x)
@@ -459,9 +462,9 @@ class MechanismModel(ComposedModel):
         return result
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete efforts between two states, shape (n,): those of the bodies, difference quotients of
-        spring energies, multipliers at the mean.
-        """
+        """Return the discrete gradient of the stored energy of a mechanism between the states x0 and x1, shape
+        (n,): that of each body, difference quotients of spring energies, and multipliers at the mean, so that
+        energy is balanced exactly."""
         result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
         result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
@@ -469,16 +472,14 @@ class MechanismModel(ComposedModel):
         return np.asarray(result)
 
     def storages(self, x: Array) -> Array:
-        """Return kinetic, strain and gravity energy of all bodies plus the energy of the springs, for T states x,
-        shape (T,) [J].
-        """
+        """Return the stored energies of a mechanism in T states x (T, n), shape (T,) [J]: kinetic, elastic and
+        gravity energy of all bodies plus the energy of springs, contacts and friction springs."""
         springs = self.elements.energies(x[:, self._thetas]) + self._bristles.energies(x[:, self._bends])
         return np.asarray(super().storages(x) + springs)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual with respect to x, shape (n, n): by the bodies' own formulas, and
-        by differences for the coupling between them.
-        """
+        """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the state
+        x, shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling between them."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()
@@ -491,13 +492,15 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _timed(self) -> list[bool]:
-        """Whether each constraint row and force coordinate changes with time even if no body moves."""
+        """For each constraint row, then each force coordinate of this mechanism: whether it changes with time even
+        if no body moves (prescribed motions, moving frames)."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
     def _coupled(self) -> list[IntArray]:
-        """Indices of the states that are coupled by each constraint row and force coordinate, then by each load."""
+        """Groups of indices of states that depend on each other, one group for each constraint row, force
+        coordinate and load of this mechanism; they give the sparsity pattern of the derivatives."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, place in enumerate(own):
@@ -512,7 +515,8 @@ class MechanismModel(ComposedModel):
         return found
 
     def _entries_of(self, carriers: set[int]) -> IntArray:
-        """Return the indices of the states of those bodies and nodes that carry vectors."""
+        """Return the indices of the states of the given floating bodies and nodes (``carriers``: indices of what
+        carries points and directions) in the state vector; negative indices (ground) have no states."""
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:
@@ -528,9 +532,8 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Sparse differences of the coupling between bodies, with a pattern from the states that rows and loads
-        couple.
-        """
+        """Object that forms sparse difference quotients of the coupling terms of this mechanism with few
+        evaluations; its sparsity pattern follows from the states that each joint, force and load couples."""
         rows = np.repeat(np.arange(len(self._coupled)), [len(unit) for unit in self._coupled])
         columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._coupled])
         touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._coupled), self.state_size))
@@ -539,26 +542,24 @@ class MechanismModel(ComposedModel):
     # Matrices of one state, for reading and for checks.
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E at the state x: blocks of the bodies, 1 for time, coordinates and friction
-        springs, 0 for multipliers, shape (n, n).
-        """
+        """Return the descriptor matrix E of a mechanism at the state x, shape (n, n), which multiplies dx/dt: mass
+        and compliance blocks of the bodies, 1 for time, force coordinates and friction springs, 0 for
+        multipliers."""
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
         return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J at the state x: blocks of the bodies, coupling by joints, springs and
-        friction springs, shape (n, n).
-        """
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n,
+        n): blocks of the bodies, and the coupling by joints, springs and friction springs."""
         between = self._unit_flows(x)
         between[np.ix_(self._velocities, self._velocities)] = 0.0
         between = sparse.coo_array((between - between.T) / 2)
         return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R at the state x: blocks of the bodies, and resistances between them, shape
-        (n, n).
-        """
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n, n):
+        damping of the bodies, and resistances of dampers and friction between them."""
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
         moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
         resisting[np.ix_(moving, moving)] = True
@@ -566,39 +567,37 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)
 
     def _unit_flows(self, x: Array) -> Array:
-        """Return J - R between the bodies at the state x: the right-hand sides of unit efforts as columns, shape
-        (n, n).
-        """
+        """Return the part of J - R at the state x that couples the bodies of a mechanism, shape (n, n); its columns
+        are the right-hand sides for unit efforts."""
         states, none = np.broadcast_to(x, (len(x), len(x))), np.zeros((len(x), self.port_size))
         return np.ascontiguousarray(self._coupling_flows(states, np.eye(len(x)), none).T)
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B at the state x: the right-hand sides of unit inputs as columns, shape (n,
-        inputs).
-        """
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n, inputs);
+        its columns are the right-hand sides for unit inputs."""
         states = np.broadcast_to(x, (self.port_size, len(x)))
         return np.ascontiguousarray(self._coupling_flows(states, np.zeros(states.shape), np.eye(self.port_size)).T)
 
     def storage(self, x: Array) -> float:
-        """Return kinetic, strain and gravity energy of all bodies plus the energy of the springs at the state x
-        [J].
-        """
+        """Return the stored energy of a mechanism in the state x [J]: kinetic, elastic and gravity energy of all
+        bodies plus the energy of springs, contacts and friction springs."""
         return float(self.storages(x[None])[0])
 
     @cached_property
     def _rest(self) -> Array:
-        """State x of the initial pose of the mechanism, undeformed and at rest, shape (n,)."""
+        """State vector x of the initial pose of this mechanism, undeformed and at rest, shape (n,); computed
+        once."""
         return self.joined(undeformed(self.system))
 
     @property
     def rest_state(self) -> Array:
-        """State x of the initial pose, undeformed and at rest, shape (n,)."""
+        """State vector x of the initial pose of this mechanism, undeformed and at rest, shape (n,), as a copy that
+        may be changed."""
         return self._rest.copy()
 
     def _assembled(self, of_bodies: Sequence[Matrix], between: sparse.coo_array) -> Matrix:
-        """Return the matrix of the bodies' diagonal blocks plus entries between them, shape (n, n); dense if it is
-        small.
-        """
+        """Return the matrix (n, n) of a mechanism made of one diagonal block for each body plus the entries
+        ``between`` bodies, forces and multipliers; a dense array for few states, otherwise sparse."""
         rest = self.state_size - self._time
         blocks = sparse.block_diag([*of_bodies, sparse.coo_array((rest, rest))], "csr")
         result = sparse.csr_array(blocks + between.tocsr())

@@ -109,12 +109,14 @@ def thin_plate(
 
 
 def _dofs(basis: Any, facets: IntArray) -> IntArray:
-    """Return the indices of the unknowns of a finite element basis on the given facets."""
+    """Return the indices of the unknowns (degrees of freedom) of a scikit-fem basis that lie on the given mesh
+    facets."""
     return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
 
 
 def _moments_of(facets: IntArray, order: int) -> IntArray:
-    """Return the indices of the moments of the given facets, ascending."""
+    """Return the sorted indices of the bending moment unknowns on the given mesh edges: order + 1 consecutive
+    unknowns of the normal moment for each edge, where ``order`` is that of the moment elements."""
     return np.asarray((order + 1) * np.sort(facets)[:, None] + np.arange(order + 1), dtype=np.int64).ravel()
 
 
@@ -135,8 +137,8 @@ def bending_plate(
     supported: str | None = None,
     theory: PlateTheory | str = PlateTheory.MINDLIN,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a plate that bends and shears out of its plane, with rotary
-    inertia.
+    """Return the linear port-Hamiltonian model of a plate with shear deformation (Mindlin) that bends out of its
+    plane, with rotary inertia; states are velocities, and moments and shear forces at quadrature points.
 
     States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
     yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose
@@ -193,7 +195,9 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return for each port of a plate its name, input and output unit, columns of B and mass matrix."""
+    """Return for each port of a plate (body force, boundary force, boundary moment) its name, unit of the input,
+    unit of the output, its columns of the port matrix B and its mass matrix. ``nodal`` is the mass matrix of one
+    unknown a node, ``moving`` the unknowns that are free."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

@@ -77,15 +77,14 @@ class QuadraticStrainModel(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State x at t = 0: n coordinates, n velocities, and the g stresses that belong to the coordinates, shape
-        (2 n + g,).
-        """
+        """State vector x = (q, v, s) of this model at t = 0, shape (2 n + g,): n coordinates, n velocities, and the
+        g stresses that belong to the strains of these coordinates."""
         n = self.linear.shape[1]
         return self.state_at(self.start[:n], self.start[n:])
 
     def state_at(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the state x of given coordinates and velocities, both (n,), with the stresses that belong to the
-        coordinates, shape (2 n + g,).
+        """Return the state vector x = (q, v, s) for given coordinates q and velocities v, both (n,), shape (2 n +
+        g,); the g stresses s are those of the strains e(q).
 
         Raises:
             ParameterError: a wrong shape.
@@ -98,59 +97,62 @@ class QuadraticStrainModel(StrainForm):
         return np.concatenate([place, speed, self.stiffness @ self.strains(place, place)])
 
     def strains(self, first: Array, second: Array) -> Array:
-        """Return the polarised strains of two vectors x and y of coordinates, e_0 + B_e (x + y)/2 + x^T Q y/2,
-        shape (g,); for x = y = q they are the strains e(q).
-        """
+        """Return the polarised strains of two coordinate vectors x = ``first`` and y = ``second``, e_0 + B_e (x +
+        y)/2 + x^T Q y/2, shape (g,), symmetric in x and y; for x = y = q they are the quadratic strains e(q)."""
         t = self.quadratic
         products = t.factor * first[t.first] * second[t.second] / 2
         bent = np.bincount(t.strain, products, len(self.constant))
         return np.asarray(self.constant + self.linear @ (first + second) / 2 + bent)
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the difference C s - e(q) between the strains of the stresses and those of the coordinates in the
-        state x, shape (g,).
-        """
+        """Return the strains of the stresses minus the strains of the coordinates, C s - e(q), in the state x = (q,
+        v, s), shape (g,): how far a computed motion has drifted from compatibility."""
         n = self.linear.shape[1]
         return np.asarray(self.compliance @ x[2 * n :] - self.strains(x[:n], x[:n]))
 
     def strain_slopes(self, q: Array) -> sparse.csr_array:
-        """Return the derivative L(q) = de/dq of the strains with respect to the coordinates, shape (g, n)."""
+        """Return the derivative L = de/dq of the quadratic strains e with respect to the coordinates at q, sparse,
+        shape (g, n); it is linear in q."""
         t = self.quadratic
         entries = (t.factor * q[t.second], (t.strain, t.first))
         return sparse.csr_array(self.linear + sparse.coo_array(entries, self.linear.shape).tocsr())
 
     @cached_property
     def compliance(self) -> sparse.csr_array:
-        """Compliance matrix C, the inverse of the stiffness, shape (g, g)."""
+        """Compliance matrix C of this model, the inverse of the stiffness of its g strains, sparse, shape (g,
+        g)."""
         return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the constant mass matrix of the velocities and the compliance matrix of the stresses."""
+        """Return the mass matrix of the velocities (n, n) and the compliance matrix of the stresses (g, g) of a
+        model with quadratic strains; both are constant."""
         return self.mass, self.compliance
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the strain rates from the velocities at the state x, shape (g, n)."""
+        """Return the matrix that gives the rates of the strains from the velocities at the state x of a model with
+        quadratic strains, sparse, shape (g, n)."""
         return self.strain_slopes(x[: self.linear.shape[1]])
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (n, n)."""
+        """Return the damping matrix (force per velocity) of Kelvin-Voigt viscosity at the state x of a model with
+        quadratic strains, sparse, shape (n, n)."""
         slopes = self._strain_rates(x)
         return self.viscosity * (slopes.T @ self.stiffness @ slopes)
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces of unit inputs of all ports on the velocities, shape (n, inputs)."""
+        """Return the forces on the n velocities that unit inputs of all ports cause in a model with quadratic
+        strains, sparse and constant, shape (n, inputs)."""
         return sparse.hstack([sparse.csr_array((self.linear.shape[1], 0)), *self.inputs.values()], "csr")
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z = (-f, v, s) at the state x: constant forces, velocities and stresses, shape (2 n +
-        g,).
-        """
+        """Return the efforts z = (-f, v, s) at the state x = (q, v, s) of a model with quadratic strains, shape (2
+        n + g,): minus the constant forces f, then velocities and stresses themselves."""
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
-        coordinates. The result has shape (2 n + g, 2 n + g).
-        """
+        """Return the derivative of the residual E dx/dt - (J - R) z with respect to the state x of a model with
+        quadratic strains, sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with the coordinates
+        is neglected."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -160,7 +162,8 @@ class QuadraticStrainModel(StrainForm):
         return sparse.csr_array(moved - structure.tocsr() - turned)
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H of the state x [J]."""
+        """Return the stored energy H of a model with quadratic strains in the state x [J]: kinetic energy plus
+        elastic energy of the stresses minus the work of the constant forces."""
         n = self.linear.shape[1]
         return float(x @ (self._descriptor @ x) / 2 - x[:n] @ x[:n] / 2 - self.weight @ x[:n])
 
@@ -168,8 +171,8 @@ class QuadraticStrainModel(StrainForm):
 def duffing_oscillator(
     alpha: float, beta: float, position: float = 1.0, velocity: float = 0.0
 ) -> QuadraticStrainModel:
-    """Return the Duffing oscillator d2q/dt2 + alpha q + beta q^3 = 0 with unit mass as a model with quadratic
-    strains (q, q^2).
+    """Return the Duffing oscillator d2q/dt2 + alpha q + beta q^3 = 0 of unit mass as a port-Hamiltonian model with
+    the quadratic strains (q, q^2); ``position`` and ``velocity`` are those at t = 0.
 
     Args:
         alpha, beta: of the spring, positive.
@@ -194,7 +197,8 @@ def duffing_oscillator(
 def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
-    """Return a model in the plane of a beam between two fixed hinges, with the membrane strain u' + w'^2/2.
+    """Return a finite element model in the plane of a beam between two fixed hinges with moderately large
+    deflection w: axial strain u' + w'^2/2, as a port-Hamiltonian model with quadratic strains.
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.
@@ -254,8 +258,8 @@ def von_karman_beam(
 
 
 def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
-    """Return the model of a soft body of the law of St. Venant and Kirchhoff with second Piola-Kirchhoff stresses
-    as states [Pa].
+    """Return the port-Hamiltonian model of a soft body of the law of St. Venant and Kirchhoff with second
+    Piola-Kirchhoff stresses [Pa] as additional states, from its model ``form`` in positions and velocities.
 
     Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
     with shear strains twice.
@@ -307,9 +311,9 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
 
 
 def _hermite_values(x: Array, size: float, derivative: int) -> Array:
-    """Return a derivative (0: none) of the cubic Hermite functions of value and slope at both ends of an element of
-    length ``size``, shape (points, 4). x is relative, 0 to 1.
-    """
+    """Return the values (derivative 0) or a derivative of the four cubic Hermite shape functions of a beam element
+    of length ``size``, shape (points, 4), at relative positions x between 0 and 1: value and slope at the start,
+    then at the end."""
     rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
     powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative
     return np.asarray(np.polynomial.polynomial.polyvander(x, 3 - derivative) @ powers @ rows.T)

@@ -49,7 +49,9 @@ class RodStrains:
 
     @classmethod
     def of(cls, elements: Sequence[ElementShape], offsets: Array) -> "RodStrains":
-        """Make the strains at all quadrature points of the elements of a rod.
+        """Return the strains at all quadrature points of the elements of a geometrically exact rod, as sparse
+        matrices of products of section vectors. ``offsets`` (N, 3) [m] are the centres of mass relative to the
+        axis.
 
         Args:
             elements: from start to end.
@@ -84,8 +86,8 @@ class RodStrains:
         return cls(_sparse(first, row, columns), _sparse(second, row, columns), _sparse(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Return the strains of the sections' vectors, shape (..., g, 6): stretch and shear Gamma, twist and
-        bending K.
+        """Return the strains of a geometrically exact rod at its g quadrature points, shape (..., g, 6), for the
+        centre and axis vectors of its sections (..., N, 4, 3): stretch and shear Gamma, then twist and bending K.
 
         Args:
             vectors: of the sections, shape (..., N, 4, 3), as in all methods.
@@ -93,25 +95,22 @@ class RodStrains:
         return self.rates(vectors, vectors) / 2
 
     def rates(self, vectors: Array, changes: Array) -> Array:
-        """Return the rates of the strains for rates ``changes`` of the sections' vectors (..., N, 4, 3), shape
-        (..., g, 6).
-        """
+        """Return the rates of the strains of a rod at its g quadrature points, shape (..., g, 6), if the centre and
+        axis vectors of its sections ``vectors`` change at the rates ``changes``, both (..., N, 4, 3)."""
         (u, v), (du, dv) = self._linear_sums(vectors), self._linear_sums(changes)
         rates = _product(self.shares, (du * v + u * dv).sum(axis=-1, keepdims=True))
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Return the forces on the sections' vectors, shape (..., N, 4, 3), that have the same power as stresses
-        (..., g, 6).
-        """
+        """Return the forces on the centre and axis vectors of the N sections of a rod, shape (..., N, 4, 3), that
+        have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain rates."""
         u, v = self._linear_sums(vectors)
         along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
 
     def slopes(self, vectors: Array) -> sparse.csr_array:
-        """Return the derivatives of all strains with respect to the vectors (N, 4, 3) of the sections, shape (6 g,
-        12 N).
-        """
+        """Return the derivatives of all strains of a rod (6 at each of g quadrature points) with respect to the
+        centre and axis vectors (N, 4, 3) of its sections, sparse, shape (6 g, 12 N)."""
         parts = []
         for axis, (u, v) in enumerate(zip(*(each.T for each in self._linear_sums(vectors)), strict=True)):
             along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
@@ -119,9 +118,8 @@ class RodStrains:
         return sparse.csr_array(sum(parts[1:], parts[0]))
 
     def _linear_sums(self, vectors: Array) -> tuple[Array, Array]:
-        """Return the two linear combinations u and v of the vectors whose products are the strains, each of shape
-        (..., 9 g, 3).
-        """
+        """Return the two linear combinations u and v of the section vectors of a rod whose scalar products are the
+        terms of its strains, each of shape (..., 9 g, 3); nine products make the six strains of a point."""
         near = vectors.copy()
         near[..., 0, :] -= vectors[..., :1, 0, :]
         near = near.reshape(*near.shape[:-3], -1, 3)
@@ -129,14 +127,16 @@ class RodStrains:
 
 
 def _product(matrix: Matrix, vectors: Array) -> Array:
-    """Return the products of a matrix with stacks of vectors (..., N, k), shape (..., rows of the matrix, k)."""
+    """Return the products of a matrix with stacks of vectors (..., N, k) over their axis N, shape (..., rows of the
+    matrix, k)."""
     first = np.moveaxis(vectors, -2, 0)
     sums = matrix @ first.reshape(len(first), -1)
     return np.moveaxis(sums.reshape(-1, *first.shape[1:]), 0, -2)
 
 
 def _sparse(entries: list[tuple[int, int, float]], rows: int, columns: int) -> sparse.csr_array:
-    """Return the sparse matrix with entries (row, column, value)."""
+    """Return the sparse matrix (rows, columns) with the given entries, triples of row, column and value; equal
+    indices are added."""
     places, others, values = zip(*entries, strict=True)
     return sparse.coo_array((values, (places, others)), (rows, columns)).tocsr()
 
@@ -162,7 +162,8 @@ class RodSections:
 
     @classmethod
     def of(cls, rod: Rod, dimension: int) -> "RodSections":
-        """Compute mass and inertia of the rigid sections of a rod; in a plane they have no extent across it."""
+        """Return mass, inertia and offset from the axis of the rigid cross-sections into which the mass of a rod is
+        lumped; in a plane (``dimension`` 2) they have no extent across it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])
@@ -174,26 +175,27 @@ class RodSections:
 
     @property
     def count(self) -> int:
-        """Number N of sections of the rod."""
+        """Number N of rigid cross-sections into which the mass of this rod is lumped."""
         return len(self.mass)
 
     @property
     def mass_matrix(self) -> sparse.csr_array:
-        """Mass matrix of the velocities of all sections, constant, shape (6 N, 6 N)."""
+        """Constant mass matrix of the N rigid sections of a rod for their velocities (velocity in world axes,
+        angular velocity in section axes), sparse, shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return equal_diagonal(blocks)
 
     def spins(self, speeds: Array) -> Array:
-        """Return the angular momenta J w of all sections in their own axes, shape (..., N, 3) [kg m^2/s].
-        ``speeds`` (..., N, 6) are velocities and angular velocities (v, w).
-        """
+        """Return the angular momenta J w of the N rigid sections of a rod about their centres of mass, in section
+        axes, shape (..., N, 3) [kg m^2/s]. ``speeds`` (..., N, 6) are velocities and angular velocities (v, w)."""
         return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Convert forces (..., 4, 3) on a section's vectors and moments (..., 3), in world axes, to a resultant, shape
-    (..., 6). It has the force in world axes and the moment in the axes of the section.
+    """Convert forces (..., 4, 3) on the centre and axis vectors of a rigid rod section, and moments (..., 3) on it,
+    all in world axes, to its resultant, shape (..., 6): force in world axes, and moment about the centre in section
+    axes.
 
     Dual to ``rates``: they have the same power.
     """
@@ -203,17 +205,15 @@ def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
 
 
 def rates(vectors: Array, speeds: Array) -> Array:
-    """Return the rates of a section's vectors (c, d_x, d_y, d_z) in world axes, shape (..., 4, 3). ``speeds`` (...,
-    6) are its velocity in world axes and its angular velocity in its own axes.
-    """
+    """Return the rates of the centre c and the axes d_x, d_y, d_z of rigid rod sections in world axes, shape (...,
+    4, 3). ``speeds`` (..., 6) are their velocity in world axes and angular velocity in section axes."""
     along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
     return np.concatenate([speeds[..., None, :3], np.cross(along[..., None, :], vectors[..., 1:, :])], axis=-2)
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
-    """Return the matrix that gives the rates of N sections' vectors (N, 4, 3) from their velocities, shape (12 N, 6
-    N).
-    """
+    """Return the sparse block-diagonal matrix that gives the rates of the centre and axis vectors (N, 4, 3) of N
+    rod sections from their velocities and angular velocities, shape (12 N, 6 N)."""
     columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
@@ -314,31 +314,29 @@ class RodForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State x at t = 0, with the strains of the initial shape, shape (state_size,)."""
+        """State vector x of this rod at t = 0, with the strains of its initial shape, shape (state_size,)."""
         return self._at_start[self._state_indices]
 
     def positions(self, x: Array) -> Array:
-        """Return the positions of the axis at all N sections for the state x, fixed ones included, shape (N, 3)
-        [m].
-        """
+        """Return the positions in the world of the rod's axis at all its N sections for the state x, fixed ends
+        included, shape (N, 3) [m]."""
         vectors, _, _ = self._split(x)
         return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
 
     def rotations(self, x: Array) -> Array:
-        """Return the rotations of all N sections from their axes to the world for the state x, shape (N, 3, 3)."""
+        """Return the rotation matrices of all N sections of a rod, from section axes to world axes, for the state
+        x, shape (N, 3, 3)."""
         return np.swapaxes(self._split(x)[0][:, 1:], 1, 2)
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the strains of the state x minus those of its sections, shape (strains,): zero as long as a scheme
-        preserves it.
-        """
+        """Return the strain states in x minus the strains of the rod's sections in x, shape (strains,): drift from
+        compatibility, zero as long as a time integration scheme preserves it."""
         vectors, _, strains = self._split(x)
         return np.asarray((strains - self.strains.values(vectors)).ravel()[self._places[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Return linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the state x in world
-        axes, each (3,).
-        """
+        """Return the linear momentum [kg m/s] of a rod and its angular momentum about the origin [kg m^2/s] in
+        world axes for the state x, each (3,)."""
         vectors, speeds, _ = self._split(x)
         linear = self.sections.mass[:, None] * speeds[:, :3]
         turning = np.cross(vectors[:, 0], linear)
@@ -347,50 +345,44 @@ class RodForm(StrainForm):
 
     @cached_property
     def _places(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Indices of the states among all coordinates, all velocities and all strains of a rod in space, three
-        arrays.
-        """
+        """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod in
+        space are states here (a plane or line has fewer, a fixed end none)."""
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
         part = np.searchsorted(begins, self._state_indices, side="right") - 1
         q, v, s = (self._state_indices[part == k] - begin for k, begin in enumerate(begins))
         return q, v, s
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix (velocities, velocities) and the diagonal matrix of the strains' measures
-        (strains, strains), which are constant.
-        """
+        """Return the mass matrix of a rod (velocities, velocities) and the diagonal matrix of the lengths for which
+        its strains stand (strains, strains); both are constant."""
         _, v, s = self._places
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematics(self, x: Array) -> Matrix:
-        """Return the matrix that gives the rates of the coordinates from the velocities at the state x, shape
-        (coordinates, velocities).
-        """
+        """Return the matrix that gives the rates of the coordinates (positions and rotation matrices of the
+        sections) from the velocities of a rod at the state x, shape (coordinates, velocities)."""
         q, v, _ = self._places
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
     def _gyration(self, x: Array) -> Matrix:
-        """Return the skew matrix of gyroscopic forces, of the sections' angular momenta at the state x, shape
-        (velocities, velocities).
-        """
+        """Return the skew matrix of the gyroscopic moments of a rod's sections, made of their angular momenta at
+        the state x, shape (velocities, velocities)."""
         v, speeds = self._places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return equal_diagonal(spin)[v][:, v]
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the strain rates, times their measures, from the velocities at the state x,
-        shape (strains, velocities).
-        """
+        """Return the matrix that gives the strain rates of a rod, times the lengths of their quadrature points,
+        from its velocities at the state x, shape (strains, velocities)."""
         _, v, s = self._places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (velocities,
-        velocities).
-        """
+        """Return the damping matrix (force per velocity) of Kelvin-Voigt viscosity of a rod at the state x, shape
+        (velocities, velocities)."""
         v = self._places[1]
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
@@ -398,7 +390,8 @@ class RodForm(StrainForm):
         return rate.T @ equal_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces of unit inputs on the velocities at the state x, shape (velocities, inputs)."""
+        """Return the generalized forces on the velocities of a rod that unit inputs of its ports (end forces and
+        moments, distributed force) cause at the state x, shape (velocities, inputs)."""
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
@@ -408,9 +401,8 @@ class RodForm(StrainForm):
         return columns[:, self._inputs][self._places[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u for T states x, efforts z and inputs u without forming
-        matrices. The result has shape (T, n).
-        """
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod for T states x and
+        efforts z (T, n) and inputs u (T, inputs), shape (T, n), computed without forming matrices."""
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
@@ -426,24 +418,26 @@ class RodForm(StrainForm):
         return self._join(moved, pushed, strained)
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z (weights, velocities, stress resultants) of T states x (T, n), shape (T, n)."""
+        """Return the efforts z of a rod in T states x (T, n), shape (T, n): minus the weights of its sections,
+        velocities and stress resultants."""
         _, speeds, strains = self._split(x)
         return self._join(
             np.broadcast_to(self._weight, (len(x), *self._weight.shape)), speeds, self._stresses(strains)
         )
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z at the state x: weights, velocities and stress resultants, shape (n,)."""
+        """Return the efforts z of a rod in the state x, shape (n,): minus the weights of its sections, velocities
+        and stress resultants."""
         return np.asarray(self.efforts(x[None])[0])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete effort between two states: the efforts at their mean, which is exact since the energy
-        is quadratic, shape (n,).
-        """
+        """Return the discrete gradient of the stored energy of a rod between the states x0 and x1, shape (n,): the
+        efforts at their mean, which balance energy exactly since the energy is quadratic in the states."""
         return self.effort((x0 + x1) / 2)
 
     def storage(self, x: Array) -> float:
-        """Return the energy of the state x [J]: kinetic and strain energy minus the work of gravity."""
+        """Return the stored energy of a rod in the state x [J]: kinetic energy plus elastic energy of the strains
+        minus the work of gravity."""
         vectors, speeds, strains = self._split(x)
         kinetic = speeds.ravel() @ (self.sections.mass_matrix @ speeds.ravel()) / 2
         stored = self.measures @ (self._stresses(strains) * (strains - self.natural)).sum(axis=1) / 2
@@ -451,21 +445,20 @@ class RodForm(StrainForm):
 
     @property
     def _rotation_axes(self) -> tuple[int, ...]:
-        """Axes about which sections rotate: none on a line, z in the plane, all in space."""
+        """Axes about which the sections of this rod rotate: none on a line, z in the plane, all three in space."""
         return {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
 
     @property
     def _weight(self) -> Array:
-        """Derivative of the gravity energy with respect to the sections' vectors: -m g for centres of mass, else 0,
-        shape (N, 4, 3) [N].
-        """
+        """Derivative of a rod's gravity energy with respect to the centre and axis vectors of its N sections, shape
+        (N, 4, 3) [N]: minus mass times gravity for the centres of mass, zero for the axes."""
         weight = np.zeros((self.sections.count, 4, 3))
         weight[:, 0] = -np.outer(self.sections.mass, self.gravity)
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Split states x into the sections' vectors (..., N, 4, 3), their velocities (..., N, 6) and strains (...,
-        g, 6).
+        """Split state vectors x of a rod into the centre and axis vectors of its sections (..., N, 4, 3), their
+        velocities (..., N, 6) and the strains (..., g, 6), with all components of a rod in space.
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.
@@ -479,29 +472,28 @@ class RodForm(StrainForm):
         return vectors, speeds, strains
 
     def _join(self, *parts: Array) -> Array:
-        """Join vectors, velocities and strains of T states to x, shape (T, n), without those that the model does
-        not have.
-        """
+        """Return state vectors, shape (T, n), made of section vectors, velocities and strains of a rod in T states;
+        components that the model does not have (in a plane, on a line, at fixed ends) are left out."""
         return np.hstack([part.reshape(len(part), -1) for part in parts])[:, self._state_indices]
 
     def _stress_products(self, strains: Array) -> Array:
-        """Return the stress resultants of strains (..., g, 6) by the stiffness of the sections, shape (..., g,
-        6).
-        """
+        """Return stiffness times the given strains at each of the g quadrature points of a rod, shape (..., g, 6):
+        stress resultants [N, N m]."""
         return np.asarray(np.einsum("gij,...gj->...gi", self.stiffness, strains))
 
     def _stresses(self, strains: Array) -> Array:
-        """Return the stress resultants of strains relative to the stress-free ones, both of shape (..., g, 6)."""
+        """Return the stress resultants (forces and moments of the cross-section) of a rod for strains at its g
+        quadrature points, both of shape (..., g, 6); the stress-free strains are subtracted first."""
         return self._stress_products(strains - self.natural)
 
     def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
-        """Return the matrix that gives the strain rates from the sections' velocities, shape (6 g, 6 N)."""
+        """Return the sparse matrix that gives the rates of all strains of a rod from the velocities of its sections
+        with the given centre and axis ``vectors`` (N, 4, 3), shape (6 g, 6 N)."""
         return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
     def _on_axis(self, forces: Array) -> Array:
-        """Return forces (..., N, 3) that act on the rod's axis as forces on the sections' vectors, shape (..., N,
-        4, 3).
-        """
+        """Convert forces (..., N, 3) that act on the axis of a rod, at its N sections, to equivalent forces on the
+        centre and axis vectors of the sections, shape (..., N, 4, 3)."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
         return shares[:, :, None] * forces[..., None, :]
 
@@ -518,8 +510,8 @@ def rod_form(
     angular_velocity: ArrayLike | None,
     boundaries: tuple[str, str],
 ) -> RodForm:
-    """Return the port-Hamiltonian model of a rod in dimension 1, 2 or 3, from the arguments of
-    ``Rod.port_hamiltonian``.
+    """Return the port-Hamiltonian model of a geometrically exact rod in dimension 1, 2 or 3, with positions,
+    rotations, velocities and strains as states; the arguments are those of ``Rod.port_hamiltonian``.
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

@@ -49,52 +49,56 @@ class SoftForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State x at t = 0, positions and velocities of the nodes, shape (2 d N,)."""
+        """State vector x = (q, v) of this soft body at t = 0: positions and velocities of its N nodes in d
+        dimensions, shape (2 d N,)."""
         return self.start
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix (d N, d N), and an empty compliance (0, 0), since strains are no states."""
+        """Return the mass matrix (d N, d N) of a soft body with N nodes and an empty compliance matrix (0, 0),
+        since its model has no strain states."""
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the empty matrix (0, d N) of strain rates, since strains are no states."""
+        """Return an empty matrix (0, d N) from nodal velocities to strain rates, since this model of a soft body
+        has no strain states."""
         return sparse.csr_array((0, self.body.elastic_count))
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of the material on the velocities at the state x, shape (d N, d N)."""
+        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
+        state x, shape (d N, d N)."""
         return viscous_matrix(self.body, x[: self.body.elastic_count])
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces of unit inputs on the velocities, shared by the nodes of each interface, shape (d N,
-        inputs).
-        """
+        """Return the forces on the nodes of a soft body that unit inputs of its ports cause, shape (d N, inputs);
+        the force on an interface is shared by the nodes there."""
         return sparse.hstack([sparse.csr_array((self.body.elastic_count, 0)), *self.interface_forces.values()])
 
     @property
     def interface_forces(self) -> dict[str, sparse.csr_array]:
-        """Forces on the nodes of unit forces on each interface, by its name, each of shape (d N, d)."""
+        """For each interface of this soft body, by its name, the forces on the nodes that unit forces on the
+        interface cause, sparse, shape (d N, d)."""
         one = sparse.eye_array(self.body.dimension)
         return {
             name: sparse.csr_array(sparse.kron(weights[:, None], one)) for name, weights in self.interfaces.items()
         }
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z = (dV/dq - F, v) at the state x: elastic forces minus weights, and velocities, shape
-        (2 d N,).
-        """
+        """Return the efforts z = (dV/dq - F, v) of a soft body in the state x = (q, v), shape (2 d N,): elastic
+        forces of the nodes minus their weights, and velocities."""
         n = self.body.elastic_count
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
-        positions. The result has shape (2 d N, 2 d N).
-        """
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to the state x
+        (positions and velocities), sparse, shape (2 d N, 2 d N); the change of the damping matrix with the
+        positions is neglected."""
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")
         return sparse.csr_array((self.dissipation_matrix(x) - self.structure_matrix(x)) @ bent)
 
     def storage(self, x: Array) -> float:
-        """Return kinetic and strain energy minus the work of gravity for the state x [J]."""
+        """Return the stored energy of a soft body in the state x [J]: kinetic plus strain energy minus the work of
+        gravity."""
         n = self.body.elastic_count
         kinetic = x[n:] @ (mass_matrix(self.body) @ x[n:]) / 2
         return float(kinetic + strain_energy(self.body, x[:n]) - x[:n] @ self.weight)

@@ -56,78 +56,80 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def blocks(self) -> tuple[StateBlock, ...]:
-        """State blocks of the strains: their names, units and sizes."""
+        """Names, units and sizes of the blocks of strain states of a soft body."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volume of the undeformed body that each strain state stands for, shape (s,) [m3]."""
+        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape (s,)
+        [m^3]."""
 
     @abstractmethod
     def of(self, nodes: Array) -> Array:
-        """Return the strain states that belong to node positions (N, d), shape (s,)."""
+        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,)."""
 
     @abstractmethod
     def followers(self, s: Array) -> sparse.csr_array:
-        """Return the matrix F that gives the rates of the strain states, weights ds/dt = F (w dE/dt), from those of
-        the strains E. The result has shape (s, 6 e q).
-        """
+        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives the
+        rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q quadrature
+        points) times volumes w."""
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Return the energy stored for the strain states s [J]."""
+        """Return the elastic energy of a soft body for the strain states s (s,) [J]."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
-        """Return the derivative of the energy with respect to the strain states, divided by their volumes, shape
-        (s,).
-        """
+        """Return the derivative of the elastic energy of a soft body with respect to the strain states s, divided
+        by the volume for which each stands, shape (s,) [Pa]: stresses."""
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete effort z between two strain states, shape (s,): weights z.(s1 - s0) = energy(s1) -
-        energy(s0), and z(s, s) = effort(s).
-        """
+        """Return the discrete gradient z of the elastic energy of a soft body between two strain states, shape (s,)
+        [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the usual stresses for
+        s0 = s1."""
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the derivatives of followers^T effort (6 e q, s) and of followers (w dE/dt) (s, s) with respect to
-        s. ``rates`` are strain rates dE/dt (e q, 6).
-        """
+        """Return two sparse derivatives with respect to the strain states s of a soft body: of the Piola-Kirchhoff
+        stresses ``followers^T effort``, shape (6 e q, s), and of the rates ``followers (w dE/dt)``, shape (s, s),
+        for strain rates ``rates`` (e q, 6)."""
 
     @cached_property
     def _volumes(self) -> Array:
-        """Undeformed volumes of all quadrature points, shape (e q,) [m^3]."""
+        """Undeformed volumes for which the quadrature points of a soft body stand, all elements one after the
+        other, shape (e q,) [m^3]."""
         return self.group.weights.ravel()
 
     @cached_property
     def _shown(self) -> IntArray:
-        """Indices of those strain components of all points that are states."""
+        """Indices of those strain components (six at each quadrature point) of a soft body that are states: all of
+        a solid, those in the plane of a sheet."""
         return self._indices(PLANE if self.group.is_sheet else range(6))
 
     def _indices(self, numbers: "tuple[int, ...] | range") -> IntArray:
-        """Return the indices of the given components, of six at each point, at all points."""
+        """Return the indices of the given tensor components (``numbers``, of six at each point) at all quadrature
+        points of a soft body, as one flat array."""
         found: IntArray = 6 * np.arange(len(self._volumes))[:, None] + np.array(numbers)
         return found.ravel()
 
     def _strain(self, shown: Array) -> Array:
-        """Return the strains of all points from those that are states, with zeros for the others, shape (e q,
-        6).
-        """
+        """Return all six strains at each quadrature point of a soft body, shape (e q, 6), from those strain
+        components that are states; the others (out of the plane of a sheet) are zero."""
         whole = np.zeros(6 * len(self._volumes))
         whole[self._shown] = shown
         return whole.reshape(-1, 6)
 
     def _strain_of(self, C: Array) -> Array:
-        """Return the strain states of Cauchy-Green tensors C, where round-off is set to zero, so that an undeformed
-        body has no strain.
-        """
+        """Return the Green-Lagrange strain states (C - 1)/2 of Cauchy-Green tensors C at all quadrature points, as
+        a flat array; values of the size of round-off are set to zero, so that an undeformed body has no strain."""
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 
     @staticmethod
     def _metric(strain: Array) -> Array:
-        """Return the Cauchy-Green tensors C of strains (e q, 6), shape (e q, 3, 3)."""
+        """Return the right Cauchy-Green tensors C = 1 + 2 E, shape (e q, 3, 3), of Green-Lagrange strains E (e q,
+        6) in Voigt order with shear strains doubled."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
 
 
@@ -136,36 +138,40 @@ class GreenLagrangeFields(StrainFields):
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """State block of the strains E: its name, unit and size, as a tuple of one."""
+        """Name, unit and size of the one block of strain states of a soft body, its Green-Lagrange strains, as a
+        tuple of one."""
         return (StateBlock("strain", "1", len(self._shown)),)
 
     @property
     def weights(self) -> Array:
-        """Volume of the undeformed body that each component of E stands for, shape (s,) [m3]."""
+        """Volume of the undeformed soft body that each Green-Lagrange strain component stands for, shape (s,)
+        [m^3]."""
         return np.repeat(self._volumes, 6)[self._shown]
 
     def of(self, nodes: Array) -> Array:
-        """Return the Green-Lagrange strains E = (C - 1)/2 of node positions (N, d), shape (s,)."""
+        """Return the Green-Lagrange strains E = (C - 1)/2 at the quadrature points of a soft body for node
+        positions (N, d), shape (s,)."""
         return self._strain_of(metric(self.group, nodes))
 
     def followers(self, s: Array) -> sparse.csr_array:
-        """Return the matrix from strain rates to rates of the states: the identity, of a sheet some rows of it,
-        shape (s, 6 e q).
-        """
+        """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange strains
+        of a soft body, shape (s, 6 e q): the identity, of a sheet only the rows of strains in its plane."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
-        """Return the stored energy of the strains, the sum of volume times W(C) over the points [J]."""
+        """Return the elastic energy of a soft body for its Green-Lagrange strains s (s,) [J]: sum of volume times
+        energy density over the quadrature points."""
         return float(self._volumes @ self.group.law.energy(self._metric(self._strain(s))))
 
     def effort(self, s: Array) -> Array:
-        """Return the second Piola-Kirchhoff stresses of the strain states, shape (s,) [Pa]."""
+        """Return the second Piola-Kirchhoff stresses of a soft body for its Green-Lagrange strains s, shape (s,)
+        [Pa]."""
         return self._stress_numbers(self.group.law.stress(self._metric(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stress between two strain states (5.14), at their mean for a law that is linear in E,
-        shape (s,) [Pa].
-        """
+        """Return the discrete stresses of a soft body between two Green-Lagrange strain states (5.14), shape (s,)
+        [Pa], whose product with the change of strain is exactly the change of energy; the stress at the mean for a
+        law linear in E."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -177,14 +183,15 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_numbers(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the tangent of the law (6 e q, s), and zeros (s, s), since the rates of the states do not depend
-        on them.
-        """
+        """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with respect to
+        the strain states s, shape (6 e q, s), and zeros (s, s), since the rates of these states do not depend on
+        them."""
         tangent = equal_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_numbers(self, S: Array) -> Array:
-        """Return those components of stresses S (e q, 3, 3) that belong to states, shape (s,)."""
+        """Return those components of stress tensors S (e q, 3, 3) at the quadrature points that belong to strain
+        states, as a flat array of shape (s,)."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
@@ -202,34 +209,38 @@ class PolyconvexFields(StrainFields):
 
     @property
     def law(self) -> InvariantConstitution:
-        """Elastic law of the elements, a sum of functions of the invariants."""
+        """Elastic law of this group of soft elements, a sum of functions of the three invariants of the
+        Cauchy-Green tensor."""
         assert isinstance(self.group.law, InvariantConstitution)
         return self.group.law
 
     @property
     def blocks(self) -> tuple[StateBlock, ...]:
-        """State blocks of strains E, cofactors G and determinants D: their names, units and sizes."""
+        """Names, units and sizes of the blocks of strain states of a soft body: Green-Lagrange strains, cofactors
+        and determinants of the Cauchy-Green tensor."""
         sizes = len(self._shown), len(self._shown_cofactor), *(sums.shape[0] for _, sums in self._volume_laws)
         names = ("strain", "cofactor", "determinant", "mean_determinant")
         return tuple(StateBlock(name, "1", size) for name, size in zip(names, sizes, strict=False))
 
     @property
     def weights(self) -> Array:
-        """Volume of the undeformed body that each state stands for, shape (s,) [m3]."""
+        """Volume of the undeformed soft body that each strain state (strain, cofactor or determinant) stands for,
+        shape (s,) [m^3]."""
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
     def of(self, nodes: Array) -> Array:
-        """Return the states E, G and D that belong to node positions (N, d), shape (s,)."""
+        """Return the strain states of a soft body for node positions (N, d), shape (s,): Green-Lagrange strains,
+        cofactors and determinants of the Cauchy-Green tensor at the quadrature points."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
         G = as_six(cofactor(C, C))
         D = self._sums @ (self._volumes * np.linalg.det(C)) / (self._sums @ self._volumes)
         return np.concatenate([self._strain_of(C), G.ravel()[self._shown_cofactor], D])
 
     def followers(self, s: Array) -> sparse.csr_array:
-        """Return the matrix from strain rates to the rates of E, G and D, with derivatives that are exact at means
-        (5.26). The result has shape (s, 6 e q).
-        """
+        """Return the matrix that gives the rates of strains E, cofactors G and determinants D of a soft body from
+        the rates of E, shape (s, 6 e q); evaluated at the mean of two states it reproduces their differences
+        exactly (5.26)."""
         strain, G, _ = self._split(s)
         C = self._metric(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
@@ -238,22 +249,22 @@ class PolyconvexFields(StrainFields):
         return sparse.csr_array(sparse.vstack([one, turned, grown], "csr"))
 
     def energy(self, s: Array) -> float:
-        """Return the stored energy of the states, the sum over points of volume times f + g, and of volume times h
-        [J].
-        """
+        """Return the elastic energy of a soft body for the strain states s [J]: sum over points of volume times
+        functions f and g of strains and cofactors, plus volume times h of the determinants."""
         strain, G, D = self._split(s)
         spread = self.law.first.value(trace(self._metric(strain))) + self.law.second.value(G @ DIAGONAL)
         pressed = np.concatenate([law.value(own) for law, own in self._determinant_laws(D)])
         return float(self._volumes @ spread + (self._sums @ self._volumes) @ pressed)
 
     def effort(self, s: Array) -> Array:
-        """Return the derivatives 2 f' I, g' I and h' of the energy with respect to E, G and D, shape (s,) [Pa]."""
+        """Return the derivatives of the elastic energy density of a soft body with respect to strains, cofactors
+        and determinants, 2 f' I, g' I and h', for the strain states s, shape (s,) [Pa]."""
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the efforts between two states, with difference quotients of f, g and h in place of derivatives,
-        shape (s,) [Pa].
-        """
+        """Return the discrete gradient of the elastic energy of a soft body between two strain states, shape (s,)
+        [Pa]: difference quotients of the functions f, g and h of strains, cofactors and determinants in place of
+        derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._metric(E0)), trace(self._metric(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
@@ -263,9 +274,9 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the derivatives of followers^T effort (6 e q, s) and of followers (w dE/dt) (s, s) with respect to
-        s. ``rates`` are strain rates dE/dt (e q, 6).
-        """
+        """Return two sparse derivatives with respect to the strain states s (strains, cofactors, determinants) of a
+        soft body: of its Piola-Kirchhoff stresses, shape (6 e q, s), and of the rates of the states, shape (s, s),
+        for strain rates ``rates`` (e q, 6)."""
         strain, G, D = self._split(s)
         C, law = self._metric(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
@@ -303,14 +314,14 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _shown_cofactor(self) -> IntArray:
-        """Indices of those components of cof C of all points that are states."""
+        """Indices of those cofactor components of the Cauchy-Green tensor (six at each quadrature point) of a soft
+        body that are states: all of a solid, four at each point of a sheet."""
         return self._indices(PLANE_COFACTOR if self.group.is_sheet else range(6))
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Functions of the determinants, each with the matrix that sums the points whose mean a determinant is,
-        shape (determinants, e q).
-        """
+        """Functions h of the determinant in the elastic law of a soft body, each with the sparse matrix that sums
+        the quadrature points over which a determinant is averaged, shape (determinants, e q)."""
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -321,17 +332,20 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _sums(self) -> sparse.csr_array:
-        """Matrix that sums the points to which each determinant belongs, shape (determinants, e q)."""
+        """Sparse matrix that sums the quadrature points of a soft body to which each determinant state belongs,
+        shape (determinants, e q)."""
         return sparse.csr_array(sparse.vstack([sums for _, sums in self._volume_laws], "csr"))
 
     def _determinant_laws(self, D: Array) -> Iterator[tuple[ScalarFunction, Array]]:
-        """Yield each function h of the determinants with the entries of D that it depends on."""
+        """Yield each function h of the determinant in the elastic law of a soft body with those determinant states,
+        entries of D, on which it depends."""
         ends = np.cumsum([sums.shape[0] for _, sums in self._volume_laws])
         for (law, _), own in zip(self._volume_laws, np.split(D, ends[:-1]), strict=True):
             yield law, own
 
     def _split(self, s: Array) -> tuple[Array, Array, Array]:
-        """Split the states s into strains E (e q, 6), cofactors G (e q, 6) and determinants D."""
+        """Split the strain states s of a soft body into Green-Lagrange strains E (e q, 6), cofactors G (e q, 6) and
+        determinants D; components that a sheet does not have are zero."""
         ends = np.cumsum([len(self._shown), len(self._shown_cofactor)])
         shown, turned, D = np.split(s, ends)
         G = np.zeros(6 * len(self._volumes))
@@ -340,14 +354,15 @@ class PolyconvexFields(StrainFields):
 
     @staticmethod
     def _gradient(C: Array, G: Array) -> Array:
-        """Return (G + 2 cof C)/3, the derivative of the determinant with respect to C, as six numbers, shape (e q,
-        6).
-        """
+        """Return (G + 2 cof C)/3 at the quadrature points, six numbers each, shape (e q, 6): derivative of the
+        determinant with respect to the Cauchy-Green tensor C, averaged with its cofactor G so that differences are
+        exact."""
         return np.asarray((G + 2 * as_six(cofactor(C, C))) / 3)
 
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
-        """Return the derivative of cof C with respect to E in six numbers each, shape (e q, 6, 6)."""
+        """Return the derivative of the cofactor of the Cauchy-Green tensors C with respect to the Green-Lagrange
+        strains, both in six numbers (Voigt order), shape (e q, 6, 6)."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -410,21 +425,20 @@ class SoftStrainForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State x at t = 0, with the strains of the nodes' positions, shape (state_size,)."""
+        """State vector x of this soft body at t = 0: positions and velocities of its nodes, and the strains that
+        belong to the positions, shape (state_size,)."""
         q, v = np.split(self.whole.initial_state, 2)
         return np.concatenate([q, v, self.fields.of(self._nodes(q))])
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the strains of the state x minus those of its nodes, shape (strains,): zero as long as a scheme
-        preserves it.
-        """
+        """Return the strain states in x minus the strains of the node positions in x of a soft body, shape
+        (strains,): drift from compatibility, zero as long as a time integration scheme preserves it."""
         q, _, s = self._split(x)
         return s - self.fields.of(self._nodes(q))
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Return linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s] of the state x in world
-        axes, each (3,).
-        """
+        """Return the linear momentum [kg m/s] of a soft body and its angular momentum about the origin [kg m^2/s]
+        in world axes for the state x, each (3,)."""
         q, v, _ = self._split(x)
         places, momentum = np.zeros((2, self.whole.body.node_count, 3))
         places[:, : self.whole.body.dimension] = self._nodes(q)
@@ -432,46 +446,50 @@ class SoftStrainForm(StrainForm):
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix (d N, d N) and the diagonal matrix (s, s) of the volumes of the strain states."""
+        """Return the mass matrix of a soft body (d N, d N) and the diagonal matrix of the volumes for which its
+        strain states stand (s, s); both are constant."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the rates of the strain states, times their volumes, from the velocities at
-        the state x, shape (s, d N).
-        """
+        """Return the matrix that gives the rates of the strain states of a soft body, times their volumes, from the
+        velocities of its nodes at the state x, shape (s, d N)."""
         q, _, s = self._split(x)
         return self.fields.followers(s) @ self._strain_slopes(q)
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of the material on the velocities at the state x, shape (d N, d N)."""
+        """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
+        state x, shape (d N, d N)."""
         return viscous_matrix(self.whole.body, self._split(x)[0])
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the forces of unit inputs on the velocities, which are constant, shape (d N, inputs)."""
+        """Return the forces on the nodes of a soft body that unit inputs of its ports cause (interface forces,
+        distributed force, tractions), constant, shape (d N, inputs)."""
         return self._inputs
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z at the state x: minus weights, velocities and stresses, shape (state_size,)."""
+        """Return the efforts z of a soft body in the state x, shape (state_size,): minus the weights of the nodes,
+        their velocities, and the stresses of the strain states."""
         _, v, s = self._split(x)
         return np.concatenate([-self.whole.weight, v, self.fields.effort(s)])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete effort between two states, point by point, whose product with their change is exactly
-        H(x1) - H(x0), shape (state_size,). It conserves angular momentum.
-        """
+        """Return the discrete gradient of the stored energy H of a soft body between the states x0 and x1, shape
+        (state_size,), formed point by point: energy changes by exactly H(x1) - H(x0), and angular momentum is
+        conserved."""
         (_, v0, s0), (_, v1, s1) = self._split(x0), self._split(x1)
         return np.concatenate([-self.whole.weight, (v0 + v1) / 2, self.fields.discrete_effort(s0, s1)])
 
     def storage(self, x: Array) -> float:
-        """Return kinetic and strain energy minus the work of gravity for the state x [J]."""
+        """Return the stored energy of a soft body in the state x [J]: kinetic energy plus elastic energy of the
+        strain states minus the work of gravity."""
         q, v, s = self._split(x)
         kinetic = v @ (mass_matrix(self.whole.body) @ v) / 2
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return minus the derivative of (J - R) z with respect to the state x, without the change of R with the
-        positions. The result has shape (state_size, state_size).
-        """
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to the state x
+        (positions, velocities, strains), sparse, shape (state_size, state_size); the change of the damping matrix
+        with the positions is neglected."""
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
         followers, slopes = self.fields.followers(s), self._strain_slopes(q)
@@ -490,18 +508,19 @@ class SoftStrainForm(StrainForm):
         return -sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def _split(self, x: Array) -> tuple[Array, Array, Array]:
-        """Split the state x into node positions (d N,), velocities (d N,) and strain states."""
+        """Split the state vector x of a soft body into node positions (d N,), node velocities (d N,) and strain
+        states (s,)."""
         n = self.whole.body.elastic_count
         return x[:n], x[n : 2 * n], x[2 * n :]
 
     def _nodes(self, q: Array) -> Array:
-        """Reshape coordinates (d N,) to node positions or velocities, shape (N, d)."""
+        """Reshape flat nodal coordinates (d N,) of a soft body, positions or velocities, to one row a node, shape
+        (N, d)."""
         return q.reshape(-1, self.whole.body.dimension)
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
-        """Return the derivatives of volume times strain with respect to the node positions q, shape (6 e q, d N);
-        they are linear in q.
-        """
+        """Return the derivatives of volume times Green-Lagrange strain at all quadrature points of a soft body with
+        respect to the node positions q, sparse, shape (6 e q, d N); they are linear in q."""
         volumes = sparse.diags_array(np.repeat(self.fields.group.weights.ravel(), 6))
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))
 
@@ -515,8 +534,8 @@ def soft_body_form(
     stresses: bool,
     strains: str | None,
 ) -> PortHamiltonianModel:
-    """Return the port-Hamiltonian model of a discretized soft body: in positions and velocities, or also with
-    stresses or strains as states.
+    """Return the port-Hamiltonian model of a discretized soft body with positions and velocities of its nodes as
+    states, and, where ``stresses`` or ``strains`` ask for them, stresses or strains as further states.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.

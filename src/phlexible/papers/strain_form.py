@@ -25,91 +25,90 @@ class StrainForm(PortHamiltonianModel):
     @property
     @abstractmethod
     def initial_state(self) -> Array:
-        """State x of the body at t = 0, from which integration starts, shape (state_size,)."""
+        """State vector x of this body at t = 0, from which time integration starts, shape (state_size,)."""
 
     @property
     def rest_state(self) -> Array:
-        """State at which matrices are evaluated first, that at t = 0, shape (state_size,)."""
+        """State vector of this body at which the matrices of its model are evaluated first: that at t = 0, shape
+        (state_size,)."""
         return self.initial_state
 
     @abstractmethod
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix M (velocities, velocities) and the compliance C (strains, strains), both
-        constant.
-        """
+        """Return the mass matrix M (velocities, velocities) and the compliance matrix C of the strains or stresses
+        (strains, strains) of a body's port-Hamiltonian model; both are constant."""
 
     @abstractmethod
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix K that gives the strain rates C ds/dt from the velocities at the state x, shape
-        (strains, velocities).
-        """
+        """Return the matrix K in C ds/dt = K v of a body at the state x, shape (strains, velocities): it gives the
+        rates of its strains s, times the compliance matrix C, from its velocities v."""
 
     @abstractmethod
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of the material's viscosity on the velocities at the state x, shape
-        (velocities, velocities).
-        """
+        """Return the damping matrix (force per velocity) of the viscous material of a body at the state x, shape
+        (velocities, velocities)."""
 
     @abstractmethod
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the rows of the port matrix for the velocities, shape (velocities, inputs), or for these and the
-        strains.
-        """
+        """Return the rows of the port matrix B of a body that belong to its velocities, shape (velocities, inputs),
+        or to velocities and strains: forces that unit inputs cause."""
 
     def _kinematics(self, x: Array) -> Matrix:
-        """Return the matrix A that gives the rates of the coordinates from the velocities at the state x, shape
-        (coordinates, velocities).
-        """
+        """Return the matrix A in dq/dt = A v of a body at the state x, shape (coordinates, velocities): it gives
+        the rates of the coordinates q from the velocities v; the identity unless a subclass says otherwise."""
         return sparse.eye_array(self._counts[1])
 
     def _gyration(self, x: Array) -> Matrix | None:
-        """Return the skew matrix G of gyroscopic forces at the state x, shape (velocities, velocities); None:
-        zero.
-        """
+        """Return the skew matrix of the gyroscopic forces of a body at the state x, shape (velocities, velocities),
+        or None, which means zero."""
         return None
 
     def _dashpots(self) -> Array:
-        """Return the dissipation coefficients of the strains, the diagonal of F, shape (strains,)."""
+        """Return the dissipation coefficients of the strain states of a body, diagonal of the dissipation matrix,
+        shape (strains,): zero unless viscoelastic branches have dashpots."""
         return np.zeros(self._counts[2])
 
     @cached_property
     def _counts(self) -> tuple[int, int, int]:
-        """Numbers of coordinates, velocities and strains of the state."""
+        """Numbers of coordinates, of velocities and of strains (with multipliers) in the state vector of this
+        body."""
         velocities, strains = (matrix.shape[0] for matrix in self._storages())
         return self.state_size - velocities - strains, velocities, strains
 
     @cached_property
     def _descriptor(self) -> sparse.csr_array:
-        """Constant descriptor matrix E = diag(I, M, C), shape (state_size, state_size)."""
+        """Constant descriptor matrix E = diag(I, M, C) of this body, which multiplies dx/dt: mass matrix M and
+        compliance matrix C, sparse, shape (state_size, state_size)."""
         return sparse.csr_array(sparse.block_diag([sparse.eye_array(self._counts[0]), *self._storages()], "csr"))
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the coordinates q, on which J, R and B depend, among the states."""
+        """Indices of the coordinates q of this body in its state vector; the matrices J, R and B of its model
+        depend on them."""
         return np.arange(self._counts[0])
 
     def descriptor_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the descriptor matrix E, which is constant, shape (state_size, state_size)."""
+        """Return the constant descriptor matrix E = diag(I, M, C) of a body, which multiplies dx/dt, sparse, shape
+        (state_size, state_size)."""
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the skew structure matrix J at the state x, shape (state_size, state_size)."""
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        (state_size, state_size)."""
         along, rates = self._kinematics(x), self._strain_rates(x)
         blocks = [[None, along, None], [-along.T, self._gyration(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the dissipation matrix R at the state x, of viscosity and dashpots, shape (state_size,
-        state_size).
-        """
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        (state_size, state_size): material viscosity, and dashpots of viscoelastic branches."""
         still = sparse.csr_array((self._counts[0],) * 2)
         parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpots())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the port matrix B at the state x, shape (state_size, inputs): forces on velocities, and prescribed
-        velocities on their multipliers.
-        """
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        (state_size, inputs): forces on velocities, and prescribed velocities on their multipliers."""
         own = self._input_columns(x)
         above, rows = self._counts[0], own.shape[0]
         rest = self.state_size - above - rows

@@ -102,38 +102,39 @@ class StringForm(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State x at t = 0, with the strains of the initial shape (21), (39), branches relaxed and multipliers 0,
-        shape (state_size,).
-        """
+        """State vector x of this string at t = 0, shape (state_size,): node positions and velocities, the strains
+        of the initial shape, relaxed viscoelastic branches and zero multipliers."""
         q = self.nodes.ravel()
         rest = np.zeros(self.branch_count + self._driven_count())
         return np.concatenate([q[self._moving], self.rates.ravel()[self._moving], self.strain_at(q), rest])
 
     def strain_at(self, q: Array) -> Array:
-        """Return the strains C = |dr/ds|^2 at the g Gauss points for node positions q (d N,), shape (g,)."""
+        """Return the strains C = |dr/ds|^2 (squared stretch) of a string at its g Gauss points for node positions q
+        (d N,), shape (g,)."""
         return np.concatenate([strains(self.body, group, q) for group in self.body.strains])
 
     def positions(self, x: Array) -> Array:
-        """Return the positions of all N nodes for the state x, fixed ones included, shape (N, d) [m]."""
+        """Return the positions of all N nodes of a string in the world for the state x, fixed ends included, shape
+        (N, d) [m]."""
         q = self.nodes.ravel().copy()
         q[self._moving] = x[: len(self._moving)]
         return q.reshape(self.nodes.shape)
 
     def strain_gap(self, x: Array) -> Array:
-        """Return the strains of the state x minus those of its nodes (38), shape (g,): zero as long as a scheme
-        preserves it.
-        """
+        """Return the strain states of a string in x minus the strains of its node positions in x, shape (g,): drift
+        from compatibility, zero as long as a time integration scheme preserves it."""
         return np.asarray(x[self.state_slice("strain")] - self.strain_at(self.positions(x).ravel()))
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix and the diagonal weights of the strains (25a, 25b, 30), zero for multipliers."""
+        """Return the mass matrix of a string and the diagonal matrix of the quadrature weights of its strain
+        states, with zeros for multipliers; both are constant."""
         weights = np.concatenate([*(group.weights for group in self._all_strains), np.zeros(self._driven_count())])
         return mass_matrix(self.body)[self._moving][:, self._moving], sparse.diags_array(weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix 2 K(r)^T of (25d) from velocities to strain rates at the state x. It is repeated for
-        each branch, and rows for driven ends follow (30).
-        """
+        """Return the matrix that gives the strain rates of a string, times their weights, from the velocities of
+        its nodes at the state x, with a copy for each viscoelastic branch and, last, rows that prescribe the
+        velocities of driven ends."""
         q = self.positions(x)
         columns = [
             strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._all_strains
@@ -142,29 +143,27 @@ class StringForm(StrainForm):
         return sparse.hstack([own, -self._end_columns(Boundary.VELOCITY)], "csr").T
 
     def _viscous_matrix(self, x: Array) -> Matrix:
-        """Return the damping matrix of Kelvin-Voigt viscosity on the velocities at the state x, shape (velocities,
-        velocities).
-        """
+        """Return the damping matrix (force per velocity of the nodes) of Kelvin-Voigt viscosity of a string at the
+        state x, shape (velocities, velocities)."""
         return viscous_matrix(self.body, self.positions(x).ravel())[self._moving][:, self._moving]
 
     def _dashpots(self) -> Array:
-        """Return the dissipation coefficients of all strain states: of dashpots of branches, zero for other strains
-        and multipliers, shape (strains,).
-        """
+        """Return the dissipation coefficients of all strain states of a string, shape (strains,): those of the
+        dashpots for strains of viscoelastic branches, zero for other strains and multipliers."""
         found = np.zeros(self.state_size)
         for group, place, stiffness, time in self._branches():
             found[place] = group.weights / (stiffness * time)
         return found[2 * len(self._moving) :]
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the columns of the port matrix on velocities and strains: forces on the ends (30), and velocities
-        on their multipliers.
-        """
+        """Return the rows of the port matrix of a string for velocities, strains and multipliers, sparse and
+        constant: forces on its ends act on velocities, prescribed velocities on multipliers."""
         return self._inputs
 
     @cached_property
     def _inputs(self) -> sparse.csr_array:
-        """Rows of the port matrix for velocities, strains and multipliers, which are constant."""
+        """Rows of the port matrix of a string for velocities, strains and multipliers, in the order start, end of
+        its ports; constant, so computed once."""
         n, d = len(self._moving), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
@@ -178,15 +177,14 @@ class StringForm(StrainForm):
         return sparse.csr_array(both[:, order])
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z = (-F_b, v, S/2) at the state x (27, 28), followed by the multipliers, shape
-        (state_size,).
-        """
+        """Return the efforts z = (-F_b, v, S/2) of a string in the state x, shape (state_size,): minus the weights
+        F_b of its nodes, their velocities v, half the stresses S at Gauss points, then forces of branches and
+        multipliers."""
         return self.discrete_effort(x, x)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete effort of (34)-(36) between two states, whose product with their change is H(x1) -
-        H(x0), shape (state_size,).
-        """
+        """Return the discrete gradient of the stored energy H of a string between the states x0 and x1, shape
+        (state_size,): efforts whose product with the change of the state is exactly H(x1) - H(x0)."""
         slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
         mean = (x0 + x1) / 2
         slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]
@@ -195,9 +193,8 @@ class StringForm(StrainForm):
         return np.concatenate([-self._weight()[self._moving], velocity, *slopes, rest])
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H (26) of the state x [J], with its own strains and not those of its
-        positions.
-        """
+        """Return the stored energy H of a string in the state x [J]: kinetic energy plus elastic energy of its
+        strain states (not of the strains of its node positions) minus the work of gravity."""
         v = x[len(self._moving) : 2 * len(self._moving)]
         n = len(self._moving)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
@@ -207,16 +204,16 @@ class StringForm(StrainForm):
         return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
-        """Yield each group of elastic strains of the string with its slice of the state."""
+        """Yield each group of elastic strains (elements of one law) of a string with the slice of the state vector
+        that holds them."""
         begin = 2 * len(self._moving)
         for group in self.body.strains:
             yield group, slice(begin, begin + len(group.weights))
             begin += len(group.weights)
 
     def _branches(self) -> Iterator[tuple[QuadraticStrains, slice, float, float]]:
-        """Yield for each relaxation branch the group of strains, its slice of the state, EA_b/4 [N] and its
-        relaxation time [s].
-        """
+        """Yield for each viscoelastic branch (spring and dashpot in series) of a string its group of strains, its
+        slice of the state vector, a quarter of its axial stiffness EA_b/4 [N] and its relaxation time [s]."""
         begin = 2 * len(self._moving) + sum(len(group.weights) for group in self.body.strains)
         for group in self.body.strains:
             for stiffness, time in group.relaxation.pairs if group.relaxation else ():
@@ -225,26 +222,28 @@ class StringForm(StrainForm):
 
     @property
     def _all_strains(self) -> list[QuadraticStrains]:
-        """Groups of strains in the order of their states: once for C, once more for each branch."""
+        """Groups of strains of this string in the order of their states: first the elastic strains, then once more
+        a group for each viscoelastic branch (spring and dashpot in series)."""
         return [*self.body.strains, *(group for group, *_ in self._branches())]
 
     @property
     def branch_count(self) -> int:
-        """Total number of states that are strains of relaxation branches."""
+        """Total number of states of this string that are strains of viscoelastic branches (spring and dashpot in
+        series)."""
         return sum(len(group.weights) for group, *_ in self._branches())
 
     def _weight(self) -> Array:
-        """Return the forces of gravity F_b (25c) on the nodes of the string, shape (d N,) [N]."""
+        """Return the forces of gravity on all N nodes of a string, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()
 
     def _driven_count(self) -> int:
-        """Return the number of multipliers: d for each end with prescribed velocity."""
+        """Return the number of multipliers of a string: d (its dimension) for each end whose velocity is
+        prescribed."""
         return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
-        """Return unit forces on the velocities of the ends with a boundary condition of the given kind, shape
-        (velocities, d ends).
-        """
+        """Return the matrix of unit forces on those ends of a string that have the given boundary condition, as
+        forces on its velocities, sparse, shape (velocities, d ends)."""
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._moving, d * node + axis))
@@ -267,7 +266,9 @@ def string_form(
     velocity: Field | None,
     boundaries: tuple[str, str],
 ) -> StringForm:
-    """Return the port-Hamiltonian model of a discretized string in dimension 1, 2 or 3.
+    """Return the port-Hamiltonian model of a discretized string in dimension 1, 2 or 3, with node positions,
+    velocities and strains as states; ``boundaries`` says whether each end has a prescribed force, a prescribed
+    velocity, or is fixed.
 
     Args:
         gravity: shape (3,) [m/s^2].
