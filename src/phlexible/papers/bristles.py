@@ -70,9 +70,9 @@ class Touching:
         return self.parts[points:first], self.parts[first:]
 
     def at(self, at: Poses) -> tuple[Array, Array]:
-        """Return for T states the coefficients with which the vectors of this contact (points and body-fixed
-        directions of both bodies) add up to the sliding displacement of the touching surfaces, shape (T, vectors),
-        and the unit contact normals in world axes, shape (T, 3)."""
+        """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces, shape
+        (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed directions
+        of both bodies in world axes; a weighted sum of them slides. T is the number of states."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._normal(at)
         assert self.force.contact is not None, "it rubs"
@@ -122,7 +122,7 @@ class Touching:
 
     def slip(self, weights: Array, dX: Array) -> Array:
         """Return the relative velocity of the two surfaces of a contact at the place where they touch, in world
-        axes for T states, shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
+        axes for T states; shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
         coefficients ``weights`` in the sliding displacement."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
@@ -135,14 +135,15 @@ class Touching:
 
     def turn(self, at: Poses, dX: Array) -> Array:
         """Return the angular velocity of the touching body minus that of the other body of the contact, in world
-        axes for T states, shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling friction
+        axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling friction
         resist this rotation."""
         touches, carries = self._turning
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
-        """Add a moment (T, 3) [N m] on the touching body, and the opposite moment on the other body of the contact,
-        to ``on_vectors`` (T, vectors, 3), as forces on the body-fixed direction vectors of both bodies."""
+        """Add a moment (T, 3) [N m] on the touching body and its opposite on the other body of a contact to
+        ``on_vectors`` (T, vectors, 3). They are added as forces on the body-fixed direction vectors of both
+        bodies."""
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
@@ -160,7 +161,7 @@ def across(v: Array, n: Array) -> Array:
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Return the angular velocity of one body in world axes for T states, shape (T, 3) [rad/s], from the rates dX
+    """Return the angular velocity of one body in world axes for T states; shape (T, 3) [rad/s], from the rates dX
     (T, vectors, 3) of its body-fixed direction vectors, whose indices are ``parts``; zero for a body without such
     vectors."""
     if not len(parts):
@@ -170,23 +171,22 @@ def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
 
 
 def couple(m: Array, moment: Array) -> Array:
-    """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body, shape (T, d, 3), whose sum of
-    cross products m x force is the given moment (T, 3) [N m]: the forces through which a moment acts on a body that
-    is described by direction vectors."""
+    """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body that together make a given moment
+    (T, 3) [N m]; shape (T, d, 3). The sum of m x force is the moment: so a moment acts on a body that is described
+    by direction vectors."""
     return np.asarray(np.cross(_solve_moments(m, moment)[:, None], m))
 
 
 def _solve_moments(m: Array, moment: Array) -> Array:
-    """Return B^-1 times moments (T, 3), shape (T, 3), where B = sum(|m|^2 I - m m^T) over the d body-fixed
+    """Return B^-1 times moments (T, 3), shape (T, 3). The matrix B = sum(|m|^2 I - m m^T) over the d body-fixed
     direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
     B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 
 
 def _arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
-    """Return the coefficients, shape (T, d), with which the d body-fixed direction vectors of a body,
-    ``directions`` (T, d, 3) in world axes, add up to a moment arm (T, 3): the solution of a linear system of 2 or 3
-    components."""
+    """Return the coefficients with which a body's d direction vectors add up to a moment arm (T, 3), shape (T, d).
+    The vectors ``directions`` (T, d, 3) are fixed to the body, in world axes; ``dimension`` is 2 or 3."""
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
 
@@ -239,8 +239,8 @@ def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
 
 
 def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
-    """Yield for each friction spring (bristle) of the given forces the index of its force, the motion that it
-    resists (sliding, rolling or drilling) and its parameters; a force may have several springs or none."""
+    """Yield the force index, the resisted motion and the parameters of each friction spring (bristle) of the given
+    forces. The motion is sliding, rolling or drilling; a force may have several springs or none."""
     for k, force in enumerate(forces):
         for kind, bristle in zip(BristleKind, force.friction.every_bristle if force.friction else (), strict=False):
             if bristle:
@@ -295,9 +295,8 @@ class Bristles:
         return self.bonds[-1].components.stop if self.bonds else 0
 
     def places(self, force: int) -> IntArray:
-        """Return the indices of the deflection components that belong to the friction springs (bristles) of one
-        force, given by the index ``force``, among the deflection components of all friction springs of the
-        mechanism."""
+        """Return the indices of the deflection components of one force's friction springs (bristles) among those of
+        all friction springs of the mechanism. ``force`` is the index of the force."""
         own = [np.arange(b.components.start, b.components.stop) for b in self.bonds if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
@@ -307,8 +306,8 @@ class Bristles:
         return np.asarray(self._stiffness * z)
 
     def energies(self, z: Array) -> Array:
-        """Return the elastic energy k z^2 / 2 that all friction springs (bristles) of a mechanism store together
-        for the deflections z (T, components) in T states, shape (T,) [J]."""
+        """Return the elastic energy that all friction springs (bristles) of a mechanism store together, shape (T,)
+        [J]. It is the sum of k z^2 / 2 for the deflections z (T, components) in T states."""
         return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
 
     def at(
@@ -387,9 +386,9 @@ class Bristles:
         motion: tuple[Array, Array],
         out: tuple[Array, Array, Array],
     ) -> Array:
-        """Return the rates dz/dt of the deflections z of all friction springs (bristles) by the friction law (8.49)
-        in T states, shape (T, components), and add their friction forces to the arrays ``out``: along force
-        coordinates, on functions and on vectors.
+        """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states by the
+        friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``: along
+        force coordinates, on functions and on vectors.
 
         Args:
             effort: k z, shape (T, size).

@@ -53,8 +53,8 @@ class Tableau:
 
     @property
     def algebraic_order(self) -> int:
-        """Order of convergence of the multipliers (states without a time derivative) at the ends of the steps of
-        this collocation scheme for equations of index 2: the number of stages."""
+        """Order of convergence of the multipliers (states without a time derivative) of this collocation scheme for
+        equations of index 2: the number of stages. It holds at the ends of the steps."""
         return self.stages
 
     @cached_property
@@ -284,7 +284,7 @@ class StageLoop:
         )
 
     def _first_rates(self, step: float) -> Array:
-        """Return the first guess of the rates dx/dt at the s stages of the next time step, shape (s, n), by
+        """Return the first guess of the rates dx/dt at the s stages of the next time step; shape (s, n), by
         extrapolating the polynomials through the stage rates of the last step."""
         if not self._length:
             return self.rates
@@ -292,21 +292,20 @@ class StageLoop:
         return np.array([self.tableau.weights_at(node) for node in nodes]) @ self.rates
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array | None:
-        """Return the efforts z (derivatives of the stored energy) that the equations of a time step use in place of
-        the efforts of its stage states, shape (s, n); None: the step uses those of its stage states. ``k`` are the
-        stage rates."""
+        """Return the efforts z (derivatives of the stored energy) with which the stages of a time step are
+        evaluated, shape (s, n). None means those of the stage states themselves; ``k`` are the stage rates."""
         return None
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the states at the s stages of a Runge-Kutta step, x + h sum_j a_ij k_j, shape (s, n), from the
+        """Return the states at the s stages of a Runge-Kutta step, x + h sum_j a_ij k_j; shape (s, n), from the
         state x at its start and the stage rates ``k`` (s, n); multipliers, which have no rate, are taken from ``k``
         themselves."""
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed Runge-Kutta step (stages and state at the end) that belongs to converged stage rates
-        k (s, n), and store these rates for the next first guess. The end is projected onto the constraints if the
-        scheme was made so."""
+        """Return the completed Runge-Kutta step (stages and state at the end) for converged stage rates k (s, n).
+        The rates are stored for the next first guess; the end is projected onto the constraints if the scheme was
+        made so."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -317,16 +316,16 @@ class StageLoop:
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Return the factored Newton matrix of a Runge-Kutta step, with the derivatives of the residual at the
-        middle stage in place of those of all stages."""
+        """Return the factored Newton matrix of a Runge-Kutta step. The derivatives of the residual at the middle
+        stage are used for all stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
         slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
-        """Return the greatest change of the stage states in one Newton iteration, relative to the largest values so
-        far of their blocks of states (positions, velocities, ...); infinite for absurdly large changes. It decides
-        about convergence.
+        """Return the greatest relative change of the stage states in one Newton iteration, by which convergence is
+        judged. A change is compared with the largest value so far in its block of states (positions, velocities,
+        ...); absurdly large changes give infinity.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a share of the
         largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -353,7 +352,7 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Return the multipliers (constraint forces) at the N + 1 ends of time steps, shape (N + 1, m), interpolated
+    """Return the multipliers (constraint forces) at the N + 1 ends of time steps; shape (N + 1, m), interpolated
     with order 2 from those of the N steps of a scheme with one stage, such as the midpoint rule.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
@@ -402,7 +401,7 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
-        """Return the discrete gradient of the stored energy between start and end of a time step, shape (1, n),
+        """Return the discrete gradient of the stored energy between start and end of a time step; shape (1, n),
         which replaces the energy derivatives at the midpoint so that the energy balance is exact. ``k`` (1, n) are
         the stage rates."""
         algebraic = self.equations.is_algebraic

@@ -98,7 +98,7 @@ class SolidInHDiv(LinearPHDAE):
 
     def stress(self, x: Array) -> Array:
         """Return the stress tensor at the corners of each of T cells of an elastic solid for the model's state
-        vector x, shape (T, d + 1, d, d) [Pa]; within a cell it is linear between its corners.
+        vector x; shape (T, d + 1, d, d) [Pa]; within a cell it is linear between its corners.
 
         Cells and corners are in the order of ``mesh.t``; entries kl and lk differ by what weak symmetry leaves.
         """
@@ -108,7 +108,7 @@ class SolidInHDiv(LinearPHDAE):
 
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
     """Return the finite element stress functions on a mesh of straight triangles or tetrahedra whose unknowns are
-    tractions at the corners of facets, so that tractions are continuous from cell to cell (a space in H(div))."""
+    tractions at the corners of facets. Tractions are continuous from cell to cell (a space in H(div))."""
     d, places = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
     corner = places[cells]  # (T, d + 1, d)
@@ -140,8 +140,9 @@ def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
 
 
 def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
-    """Return the unit normals (F, d) and the areas (lengths in the plane) (F,) of F facets of a mesh, given their
-    corner positions (F, d, d); normals point away from the points ``inside`` (F, d) of the neighbouring cells."""
+    """Return the unit normals (F, d) and the areas (F,) of F facets of a mesh with corner positions (F, d, d).
+    Normals point away from the points ``inside`` (F, d) of the neighbouring cells; in the plane areas are
+    lengths."""
     edges = corners[:, 1:] - corners[:, :1]
     if corners.shape[2] == 2:
         normals = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
@@ -179,7 +180,7 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
 
 def corner_matrix(stress: CornerTractions) -> Matrix:
     """Return the sparse matrix whose product with all stress unknowns of the mesh is the stress tensors at the
-    corners of all T cells, shape (T (d + 1) d d, stress unknowns)."""
+    corners of all T cells; shape (T (d + 1) d d, stress unknowns)."""
     numbers, d, t = stress.numbers, stress.dimension, stress.directions
     places = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * places[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
@@ -219,9 +220,8 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N, shape (stresses, independent stresses), that gives all stress unknowns from an
-    independent subset such that the symmetry equations ``asymmetry @ N = 0`` hold; they are eliminated vertex by
-    vertex.
+    """Return a sparse matrix N that gives all stress unknowns from independent ones such that ``asymmetry @ N =
+    0``, shape (stresses, independent stresses). The symmetry equations are eliminated vertex by vertex.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -340,8 +340,8 @@ def solid_in_h_div(
 
 
 def _stresses_of_facets(facets: IntArray, dimension: int) -> IntArray:
-    """Return the indices of the stress unknowns of the given mesh facets, dimension^2 consecutive ones (tractions
-    at the facet's corners) for each facet, as one flat array."""
+    """Return the indices of the stress unknowns (tractions at corners) of the given mesh facets as one flat array:
+    dimension^2 consecutive ones for each facet."""
     own = dimension**2
     return np.asarray(own * np.asarray(facets)[:, None] + np.arange(own)).ravel()
 
@@ -419,8 +419,8 @@ def solid(
     plane: PlaneState | str = PlaneState.STRESS,
     lumped: bool = True,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of an elastic body, plane or in space, with velocities and stresses
-    as states, by finite elements on a mesh of scikit-fem.
+    """Return the linear port-Hamiltonian finite element model of an elastic body, plane or in space, on a mesh of
+    scikit-fem. Its states are velocities and stresses.
 
     With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
     stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
@@ -584,8 +584,8 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model with velocities v and stresses s as states, ``mass dv/dt = -rate^T s
-    + forces``, ``compliance ds/dt = rate v``, assembled from these sparse matrices.
+    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + forces``, ``compliance ds/dt = rate v``
+    with these sparse matrices. Its states are velocities v and stresses s.
 
     Args:
         rate: D, of the stresses.
@@ -615,8 +615,8 @@ def product_matrix(basis: Any) -> Matrix:
 
 
 def _strain_matrix(basis: Any) -> Matrix:
-    """Return the sparse matrix that gives the strains in Voigt order (shear strains doubled) at all quadrature
-    points from the N nodal displacements of a scikit-fem basis, shape (points * components, N)."""
+    """Return the sparse matrix from the N nodal displacements of a scikit-fem basis to the strains at all
+    quadrature points, shape (points * components, N). Strains are in Voigt order, shear strains doubled."""
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
     gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])

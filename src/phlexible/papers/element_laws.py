@@ -125,7 +125,7 @@ class ElementLaws:
 
     def slopes(self, theta: Array) -> Array:
         """Return the derivatives dU/dtheta of the stored energies U of all scalar forces of a mechanism with
-        respect to their coordinates theta (T, forces), shape (T, forces): the elastic forces with opposite sign."""
+        respect to their coordinates theta (T, forces); shape (T, forces): the elastic forces with opposite sign."""
         result = self._stiffness * (theta - self._rest)
         for k in self._special:
             result[:, k] = [-self.forces[k].conservative(each) for each in theta[:, k].tolist()]
@@ -133,7 +133,7 @@ class ElementLaws:
 
     def secants(self, before: Array, after: Array) -> Array:
         """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after -
-        before) of its stored energy between two coordinates, shape (forces,); the derivative at the mean where they
+        before) of its stored energy between two coordinates; shape (forces,); the derivative at the mean where they
         are close."""
         result = self.slopes((before + after)[None] / 2)[0]
         for k in self._special:
@@ -144,7 +144,7 @@ class ElementLaws:
 
     def energies(self, theta: Array) -> Array:
         """Return the sum of the energies stored by all scalar forces of a mechanism (springs and contacts) for
-        their coordinates theta (T, forces), shape (T,) [J]."""
+        their coordinates theta (T, forces); shape (T,) [J]."""
         result = (self._stiffness * (theta - self._rest) ** 2).sum(axis=1) / 2
         for k in self._special:
             result += [self.forces[k].energy(each) for each in theta[:, k].tolist()]
@@ -167,8 +167,8 @@ def refuse_controller(part: PointLoad | ForceElement) -> None:
 
 
 def state_laws(system: System) -> list[StateLaw]:
-    """Return the user's functions of the state that give the values of loads and force elements of a mechanism, in
-    the order loads, then force elements; others are left out."""
+    """Return the user's functions of the state that give the values of loads and force elements of a mechanism.
+    Those of loads come first; loads and forces of other kinds are left out."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return [value for value in values if isinstance(value, StateLaw)]
 
@@ -194,8 +194,8 @@ def _is_zero(force: CoordinateForce) -> bool:
 
 
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
-    """Raise ``ModelError`` if a force element has static friction above its sliding friction, or friction springs
-    (bristles) without damping, which the papers' port-Hamiltonian equations cannot describe."""
+    """Raise ``ModelError`` if a force element has static friction above its sliding friction, or a friction spring
+    (bristle) without damping. The papers' port-Hamiltonian equations cannot describe these."""
     for bristle in force.friction.every_bristle if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(
@@ -361,8 +361,8 @@ class Resistances:
         return -resisting.along * thetas, -resisting.functions * rates, on_vectors
 
     def _sliding(self, k: int) -> slice:
-        """Return the slice of those functions of a mechanism that measure the sliding displacement along the plane
-        of contact force k (index among the scalar forces)."""
+        """Return the slice of the functions of a mechanism that measure the sliding displacement in the plane of
+        one contact. k is the index of the contact's force among the scalar forces."""
         assert isinstance(self._forces[k].coordinate, SlidingCoordinate), "of planes"
         begin, end = self._joined.first[self._first + k : self._first + k + 2]
         return slice(int(begin) + 1, int(end))

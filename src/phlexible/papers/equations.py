@@ -59,12 +59,12 @@ class Equations:
         return bool(self.is_algebraic.any())
 
     def inputs_at(self, times: Array, states: Array) -> Array:
-        """Return the inputs u of a port-Hamiltonian model at T times (T,) and states (T, n), shape (T, m), by the
+        """Return the inputs u of a port-Hamiltonian model at T times (T,) and states (T, n); shape (T, m), by the
         function that was given for them."""
         return self.inputs(times, states)
 
     def defects(self, times: Array, states: Array, rates: Array, efforts: Array | None = None) -> Array:
-        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants, shape (T, n),
+        """Return the residuals E dx/dt - (J - R) z - B u of a port-Hamiltonian model at T instants; shape (T, n),
         for given times, states and rates dx/dt; the efforts z are those of the states unless ``efforts`` has
         others."""
         z = self.model.efforts(states) if efforts is None else efforts
@@ -72,9 +72,9 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
-        """Return the derivative of the residual of a port-Hamiltonian model with respect to the state x at one
-        instant, inputs that depend on x included, and the descriptor matrix E, which multiplies dx/dt. Both have
-        shape (n, n).
+        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one instant,
+        and the descriptor matrix E, which multiplies dx/dt. Inputs that depend on x count in the derivative; both
+        matrices have shape (n, n).
 
         Args:
             is_careful: inputs are asked for their slopes along all states that they may depend on; False: along
@@ -92,7 +92,7 @@ class Equations:
 
     def _input_slope(self, time: float, x: Array, is_careful: bool) -> Array:
         """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x at
-        one instant, by difference quotients, shape (m, n)."""
+        one instant, by difference quotients; shape (m, n)."""
         own = self.input_states if is_careful or self._used_states is None else self._used_states
 
         def inputs(entries: Array) -> Array:
@@ -138,19 +138,20 @@ class Equations:
 
     def rates(self, flows: Array) -> Array:
         """Return the rates dx/dt = E^-1 times the given right-hand sides ``flows`` (n,) of a port-Hamiltonian
-        model, shape (n,), with the descriptor matrix E at its state of rest."""
+        model; shape (n,), with the descriptor matrix E at its state of rest."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
-        """Return for each velocity constraint of a port-Hamiltonian model at the state x the generalized forces of
-        a unit multiplier, and the rates dx/dt that these forces cause. Both have shape (constraints, n)."""
+        """Return two arrays for the velocity constraints of a port-Hamiltonian model at the state x, each of shape
+        (constraints, n). They are the generalized forces of unit multipliers, and the rates dx/dt that these forces
+        cause."""
         forces = self._multiplier_flows(x)[self.constrained_rows]
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
     def _multiplier_flows(self, x: Array) -> Array:
         """Return the right-hand sides (J - R) z of a port-Hamiltonian model at the state x for unit multipliers,
-        one after the other and all other efforts zero, shape (multipliers, n)."""
+        shape (multipliers, n). One multiplier after the other is 1, all other efforts are zero."""
         units = np.eye(len(x))[self.is_algebraic]
         no_inputs = np.zeros((len(units), self.model.port_size))
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)

@@ -154,14 +154,14 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.zeros_like(eta)
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) in deta/dt = v_f + N w of a floating body, with its elastic velocity state v_f
-        and angular velocity w, shape (..., n, 3). It is zero in models where v_f is deta/dt itself."""
+        """Return the matrix N(eta) in deta/dt = v_f + N w of a floating body, shape (..., n, 3). v_f is its elastic
+        velocity state, w its angular velocity; N is zero in models where v_f is deta/dt itself."""
         return np.zeros((*eta.shape, 3))
 
     @abstractmethod
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the block of the structure matrix J of a floating body that couples its linear, angular and
-        elastic velocities through the momenta (gyroscopic forces), shape (..., 6 + n, 6 + n)."""
+        elastic velocities through the momenta (gyroscopic forces); shape (..., 6 + n, 6 + n)."""
 
     def kinetic_slope(self, state: BodyState) -> Array:
         """Return the derivative of the kinetic energy of a floating body with respect to its n elastic coordinates,
@@ -209,7 +209,7 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def descriptor_matrix(self, x: Array) -> Array:
         """Return the descriptor matrix E = diag(I, M, M_sigma), which multiplies dx/dt in the port-Hamiltonian
-        model of a floating body, at states x, shape (..., state_size, state_size). M is the mass matrix, M_sigma
+        model of a floating body, at states x; shape (..., state_size, state_size). M is the mass matrix, M_sigma
         the compliance of the stresses."""
         result, place = np.zeros((*x.shape, self.state_size)), self.velocity_slice
         result[...] = np.eye(self.state_size)
@@ -219,7 +219,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x, shape (...,
+        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x; shape (...,
         state_size, state_size): kinematics, gyroscopic and elastic forces."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
@@ -284,9 +284,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of the port matrix B that belong to the distributed force of a floating body, as
-        forces on its linear, angular and elastic velocities, shape (..., 6 + n, d + n). ``xi`` are 1 and the
-        elastic coordinates."""
+        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n, d +
+        n). They are forces on linear, angular and elastic velocities; ``xi`` are 1 and the elastic coordinates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -360,13 +359,13 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.effort(x)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate of the descriptor matrix of a floating body (masses and compliances) for T
-        states x and rates of the states, both (T, n), shape (T, n)."""
+        """Return the products E(x) rate of the descriptor matrix of a floating body (masses and compliances), shape
+        (T, n). States x and rates of states are those of T instants, both (T, n)."""
         return np.asarray((self.descriptor_matrix(x) @ rate[..., None])[..., 0])
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a floating body for T
-        states x and efforts z (T, n) and inputs u (T, m), shape (T, n)."""
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a floating body in T
+        states, shape (T, n). States x and efforts z have shape (T, n), inputs u (T, m)."""
         result = (self.structure_matrix(x) - self.dissipation_matrix(x)) @ z[..., None]
         if u.any():
             result += self.port_matrix(x) @ u[..., None]
@@ -385,8 +384,8 @@ class FloatingBodyForm(PortHamiltonianModel):
         return slice(end - self.body.velocity_count, end)
 
     def _elastic_rates(self, eta: Array) -> Array:
-        """Return the matrix [0, N, I] of a floating body that gives the rates deta/dt of its n elastic coordinates
-        from its linear, angular and elastic velocities, shape (..., n, 6 + n)."""
+        """Return the matrix [0, N, I] of a floating body from its velocities to the rates deta/dt of elastic
+        coordinates; shape (..., n, 6 + n). The velocities are linear, angular and elastic ones."""
         n = self.body.elastic_count
         result = np.zeros((*eta.shape, 6 + n))
         result[..., 3:6], result[..., 6:] = self.convection(eta), np.eye(n)
@@ -419,7 +418,7 @@ class FullForm(FloatingBodyForm):
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the skew block of the structure matrix J of a floating body that couples its linear, angular and
-        elastic velocities (gyroscopic forces), shape (..., 6 + n, 6 + n). Its entries are momenta of the deformed
+        elastic velocities (gyroscopic forces); shape (..., 6 + n, 6 + n). Its entries are momenta of the deformed
         body."""
         linear, angular, coupling = momenta(self.body, state, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
@@ -437,7 +436,7 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return linear, angular and coupling momenta of a floating body, from which its gyroscopic matrix is made,
+    """Return linear, angular and coupling momenta of a floating body, from which its gyroscopic matrix is made;
     shapes (..., 3), (..., 3) and (..., 3, n). ``extra`` is the factor with which the elastic velocity is added once
     more to each.
 
@@ -464,7 +463,7 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
     """Return the block of the structure matrix J of a floating body that couples its velocities (linear v, angular
-    w, elastic v_f), shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two blocks between
+    w, elastic v_f); shape (..., 6 + n, 6 + n), from linear and angular momenta (..., 3) and the two blocks between
     w and v_f."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
@@ -491,7 +490,7 @@ class ZerothOrderForm(FloatingBodyForm):
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the block of the structure matrix J of a floating body that couples its velocities, with momenta
-        of the undeformed body, shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic velocities lack the
+        of the undeformed body; shape (..., 6 + n, 6 + n). It is not skew: the rows of elastic velocities lack the
         factor 2."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
@@ -529,7 +528,7 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body, shape (..., n, 3), where v_a are
+        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body; shape (..., n, 3), where v_a are
         absolute elastic velocities (relative velocity plus w x displacement, projected on the shape functions) and
         w is the angular velocity."""
         columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
@@ -537,7 +536,7 @@ class ConstantMassForm(FloatingBodyForm):
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the skew block of the structure matrix J of a floating body that couples its velocities (elastic
-        ones absolute), shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without the factor 2 of
+        ones absolute); shape (..., 6 + n, 6 + n), with momenta of the undeformed body and without the factor 2 of
         the full model."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
@@ -565,16 +564,15 @@ class PrintedForm(FloatingBodyForm):
         return np.zeros_like(eta)
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a planar floating body that couples its velocities,
-        exactly as printed in equation (34) of the paper, with momenta of the undeformed body, shape (..., 6 + n, 6
-        + n)."""
+        """Return the skew block of the structure matrix J of a planar floating body that couples its velocities as
+        printed in the paper (34); shape (..., 6 + n, 6 + n). It has momenta of the undeformed body."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def storages(self, x: Array) -> Array:
         """Return the stored energies of a floating body in many states x, with the kinetic energy of the deformed
-        body (equation (8) of the paper), shape (...) [J]."""
+        body (equation (8) of the paper); shape (...) [J]."""
         return self._full.storages(x)
 
     @property
@@ -599,8 +597,8 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, with velocities
-    and stresses as states, from the nonlinear model that ``body.port_hamiltonian()`` returned.
+    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, from the nonlinear
+    model that ``body.port_hamiltonian()`` returned. Its states are velocities and stresses.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint
@@ -695,8 +693,8 @@ class MomentumForm(PortHamiltonianModel):
         return np.eye(self.state_size)
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the skew structure matrix J in dx/dt = J dH/dx + B u of a rigid body whose state x has momenta in
-        place of velocities, shape (n, n)."""
+        """Return the skew structure matrix J in dx/dt = J dH/dx + B u of a rigid body, shape (n, n). Its state x
+        has momenta in place of velocities."""
         return self.form.structure_matrix(self.velocities(x))
 
     def dissipation_matrix(self, x: Array) -> Array:
@@ -705,8 +703,8 @@ class MomentumForm(PortHamiltonianModel):
         return np.zeros((self.state_size, self.state_size))
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in dx/dt = J dH/dx + B u of a rigid body whose state x has momenta in place of
-        velocities: rates of unit inputs, shape (n, m)."""
+        """Return the port matrix B in dx/dt = J dH/dx + B u of a rigid body, rates of unit inputs, shape (n, m).
+        Its state x has momenta in place of velocities."""
         return self.form.port_matrix(self.velocities(x))
 
     def effort(self, x: Array) -> Array:
@@ -753,8 +751,8 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant ("full",
-    "constant_mass", "zeroth_order" or "printed"), with force and moment ports at the named locations.
+    """Return the port-Hamiltonian model of a discretized floating body in the chosen variant. Variants are "full",
+    "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named locations.
 
     Args:
         locations: of the boundary ports, by name.

@@ -161,8 +161,8 @@ class _ManyInputs:
 
 
 def _signal(name: str, place: slice, user_input: Any) -> _InputSignal:
-    """Return a user's numbers or function of time (and state) for those inputs of a model that lie in the slice
-    ``place``, with its name for messages, as an object that evaluates and checks them."""
+    """Return an object that evaluates and checks what a user gave for the inputs in the slice ``place``: numbers,
+    or a function of time (and state). ``name`` is used in messages."""
     if callable(user_input):
         return _InputSignal(name, place, user_input, _argument_count(name, user_input) == 2)
     value = _checked_numbers(name, user_input, place.stop - place.start)
@@ -215,9 +215,9 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """Return the solver object of a chosen time integration method (Gauss, Radau, midpoint rule, discrete gradient
-    or linearly implicit) for the equations of a port-Hamiltonian model, ready for the first step from the state
-    ``initial``.
+    """Return the solver object that takes the time steps of a chosen integration method from the state ``initial``.
+    The method is Gauss, Radau, the midpoint rule, discrete gradients or the linearly implicit scheme; ``equations``
+    are those of a port-Hamiltonian model.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """
@@ -274,7 +274,7 @@ class Trajectory:
     @property
     def balance_error(self) -> Array:
         """Error of the energy balance of an integrated motion, H - H(0) - supplied work + dissipated energy, at its
-        N + 1 instants, shape (N + 1,) [J]; only round-off with discrete gradients."""
+        N + 1 instants; shape (N + 1,) [J]; only round-off with discrete gradients."""
         return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
 
     def state(self, name: str) -> Array:
@@ -401,8 +401,8 @@ class Trajectory:
             raise ResultFileError(f"{place} is no trajectory of phlexible: {error}") from error
 
     def _plotted_values(self, name: str) -> tuple[Array, str]:
-        """Return the values over time, shape (N + 1, size), and the unit of the state block with the given name, or
-        of the output of the port with that name; raise ``ModelError`` if there is neither."""
+        """Return the values over time and the unit of the state block with the given name, or of the output of that
+        port; shape (N + 1, size). Raise ``ModelError`` if there is neither."""
         for block in self.state_blocks:
             if block.name == name:
                 return self.state(name), block.unit
@@ -428,8 +428,9 @@ def integrate(
     step: float,
     method: str = "gauss2",
 ) -> Trajectory:
-    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time, from the state x0
-    at t = 0 over ``duration`` [s] in steps of ``step`` [s]. Return states, inputs, outputs and energies over time.
+    """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state x0.
+    It takes steps of ``step`` [s] over ``duration`` [s]; return states, inputs, outputs and energies at all
+    instants.
 
     ========================  =====  ==========================================================================
     method                    order
@@ -497,8 +498,8 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """Return the state of a port-Hamiltonian model that obeys its constraints at t = 0 and differs from x only by a
-    change along the constraint forces, the nearest in kinetic energy, shape (n,).
+    """Return the state of a port-Hamiltonian model nearest to x in kinetic energy that obeys its constraints at t =
+    0, shape (n,). It differs from x by a change along the constraint forces.
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 
@@ -550,8 +551,8 @@ class _Record:
         self.lengths.append(step.length)
 
     def balance(self, weights: Array) -> None:
-        """Compute and store the work of the inputs and the dissipated energy of those recorded time steps for which
-        this has not been done, by quadrature with the weights of the stages."""
+        """Compute and store the work of the inputs and the dissipated energy of the recorded time steps that lack
+        them. The integrals over a step use the quadrature ``weights`` of the stages."""
         if not self.steps:
             return
         equations, count = self.equations, len(self.steps)
@@ -614,7 +615,7 @@ def _step_lengths(duration: float, step: float) -> list[float]:
 
 def _refuse_inconsistent(equations: Equations, x: Array) -> None:
     """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian model
-    at t = 0, and ``ModelError`` if its constraints depend on each other."""
+    at t = 0. Constraints that depend on each other raise ``ModelError``."""
     if not equations.has_constraints:
         return
     try:

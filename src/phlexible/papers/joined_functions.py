@@ -94,8 +94,9 @@ class JoinedFunctions:
         self.is_moving = bool(system.moving_frames or system.paths)
 
     def carrier(self, vector: int) -> int:
-        """Return the index of the floating body, or of the node of a soft body or string, that carries a vector of
-        the mechanism (given by its index); negative for vectors fixed to the ground or to a moving frame."""
+        """Return the index of the floating body or node that carries a vector of the mechanism, given by its index.
+        Nodes are those of strings and soft bodies; vectors fixed to the ground or to a moving frame have negative
+        numbers."""
         return int(self._functions.set.carrier[vector])
 
     def vectors_of(self, function: int) -> Iterator[int]:
@@ -115,7 +116,7 @@ class JoinedFunctions:
 
     def difference_vectors(self, function: int) -> IntArray:
         """Return the indices of the world vectors (points, directions) whose signed sum is the first difference
-        vector in a function of a mechanism, in their order in that sum. ``function`` is the index of the
+        vector in a function of a mechanism. They are in the order of the sum; ``function`` is the index of the
         function."""
         chord = self._functions.chords[self._functions.functions[function][0][1]]
         return np.array([vector for _, vector in chord], dtype=np.int64)
@@ -128,25 +129,25 @@ class JoinedFunctions:
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
-        """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism,
-        for the velocities of the bodies in the efforts z (T, n); prescribed motions are left out."""
+        """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism.
+        Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.moved(at.gradients, dX)
 
     def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
-        """Return a copy of the evaluated functions ``at`` of a mechanism in which the gradients of the functions
-        are replaced by the time derivatives of these gradients, for rates dX (T, vectors, 3) of the vectors."""
+        """Return a copy of the evaluated functions of a mechanism, ``at``, with time derivatives of the gradients
+        in place of the gradients. The world vectors change at the rates dX (T, vectors, 3)."""
         chords = self._functions.chords_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def drift(self, at: Poses) -> Array:
-        """Return the rates of the functions of a mechanism that prescribed motions of frames and paths cause while
-        the bodies are at rest, in T states, shape (T, m)."""
+        """Return the part of the rates of a mechanism's functions that prescribed motions of frames and paths
+        cause, in T states, shape (T, m). It is the rate while all bodies are at rest."""
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Return the rates of all constraint rows and force coordinates of a mechanism in T states, shape (T,
+        """Return the rates of all constraint rows and force coordinates of a mechanism in T states; shape (T,
         lines), from the rates (T, m) of the functions of which these are sums."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
@@ -173,8 +174,8 @@ class JoinedFunctions:
         out += self._functions.forces_of(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
-        """Return the times and the poses (positions of reference points and nodes, rotations, elastic coordinates)
-        of all bodies of a mechanism in T states x (T, n), without velocities."""
+        """Return the times and the poses of all bodies of a mechanism in T states x (T, n), without velocities.
+        Poses are positions of reference points and nodes, rotations and elastic coordinates."""
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))
@@ -218,5 +219,5 @@ def velocity_places(form: BodyForm, states: slice) -> slice:
 
 def paper_resolver(system: System) -> VectorResolver:
     """Return the object that expresses points and directions of bodies as vectors relative to the bodies' reference
-    points, as the papers' equations need, and not relative to centres of mass."""
+    points, not to centres of mass. The papers' equations have the reference points as states."""
     return replace(system.resolver, centres=[np.zeros_like(centre) for centre in system.centres])

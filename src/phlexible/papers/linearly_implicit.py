@@ -72,22 +72,22 @@ class LinearlyImplicitLoop(StageLoop):
         return np.asarray(x - step / 4 * self.equations.rates(change))
 
     def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
-        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x, shape
+        """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x; shape
         (n,), with the efforts z of x, or of the state ``efforts_of`` if it is given."""
         model = self.equations.model
         z = model.efforts((x if efforts_of is None else efforts_of)[None])
         return np.asarray(model.flows(x[None], z, np.zeros((1, model.port_size)))[0])
 
     def _stage_states(self, x: Array, step: float, k: Array) -> Array:
-        """Return the state in the middle of a time step for stage rates k, shape (1, n), in which the coordinates
+        """Return the state in the middle of a time step for stage rates k; shape (1, n), in which the coordinates
         are those that were advanced explicitly by half a step."""
         states = super()._stage_states(x, step, k)
         states[:, self._coordinates] = self._half
         return states
 
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
-        """Return the factored matrix of the linear system of one linearly implicit time step, in which the
-        coordinates are fixed at their values half a step ahead."""
+        """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates in it
+        are fixed at their values half a step ahead."""
         slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them

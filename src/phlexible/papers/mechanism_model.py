@@ -127,9 +127,9 @@ class AppliedLoads:
         return np.concatenate(found)
 
     def push(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
-        """Add the forces that the loads of a mechanism exert on world vectors (points, directions, nodes) to
-        ``out`` (T, k, 3), from their inputs u (T, inputs). ``vectors`` (T, k, 3) are all vectors; ``numbers`` are
-        the indices of those that carry loads."""
+        """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
+        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``numbers`` the indices of those
+        that carry loads."""
         for each in self._places:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -301,8 +301,8 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _velocities(self) -> IntArray:
-        """Indices of the velocities of all bodies in the state vector x of this mechanism's port-Hamiltonian model,
-        in the order in which the mechanism itself lists velocities."""
+        """Indices of the velocities of all bodies in the state vector x of this mechanism's port-Hamiltonian model.
+        They are in the order in which the mechanism itself lists velocities."""
         places = [velocity_places(form, own) for form, own in self._bodies]
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in places)])
 
@@ -404,7 +404,7 @@ class MechanismModel(ComposedModel):
 
     def efforts(self, x: Array) -> Array:
         """Return the efforts z (derivatives of the stored energy, and velocities, stresses and multipliers
-        themselves) of a whole mechanism in T states x (T, n), shape (T, n)."""
+        themselves) of a whole mechanism in T states x (T, n); shape (T, n)."""
         result = super().efforts(x)
         self._set_efforts(x, result)
         return result
@@ -418,25 +418,25 @@ class MechanismModel(ComposedModel):
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E rate of the descriptor matrix of a mechanism (masses, compliances, 1 for force
-        coordinates, 0 for multipliers) for T states x and rates of the states, both (T, n), shape (T, n)."""
+        """Return the products E rate of the descriptor matrix of a mechanism for T states x and rates of the
+        states, shape (T, n). E has masses, compliances, 1 for force coordinates and 0 for multipliers."""
         result = super().descriptor_products(x, rate)
         own = slice(self._time, self._bends.stop)
         result[:, own] = rate[:, own]
         return result
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a whole mechanism for T
-        states x and efforts z (T, n) and inputs u (T, inputs), shape (T, n)."""
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a whole mechanism in T
+        states, shape (T, n). States x and efforts z have shape (T, n), inputs u (T, inputs)."""
         result = self._coupling_flows(x, z, u)
         for body, own in self._bodies:
             result[:, own] += body.flows(x[:, own], z[:, own], np.zeros((len(x), body.port_size)))
         return result
 
     def _coupling_flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return those terms of the right-hand sides (J - R) z + B u of a mechanism that come from joints, force
-        elements, loads and time, without the terms inside the bodies, for T states x, efforts z and inputs u, shape
-        (T, n)."""
+        """Return the terms of the right-hand sides (J - R) z + B u of a mechanism that couple its bodies, shape (T,
+        n). They come from joints, force elements, loads and time; terms inside the bodies are left out. x, z and u
+        are states, efforts and inputs at T instants."""
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.at(x)
@@ -479,7 +479,7 @@ class MechanismModel(ComposedModel):
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
         """Return the derivative of the residual E dx/dt - (J - R) z - B u of a mechanism with respect to the state
-        x, shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling between them."""
+        x; shape (n, n): exact inside the bodies, by sparse difference quotients for the coupling between them."""
 
         def coupling(states: Array) -> Array:
             z = states.copy()
@@ -492,8 +492,8 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _timed(self) -> list[bool]:
-        """For each constraint row, then each force coordinate of this mechanism: whether it changes with time even
-        if no body moves (prescribed motions, moving frames)."""
+        """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change with
+        time even if no body moves (prescribed motions, moving frames)."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
@@ -550,7 +550,7 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n,
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n,
         n): blocks of the bodies, and the coupling by joints, springs and friction springs."""
         between = self._unit_flows(x)
         between[np.ix_(self._velocities, self._velocities)] = 0.0
@@ -558,7 +558,7 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n, n):
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n, n):
         damping of the bodies, and resistances of dampers and friction between them."""
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
         moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
@@ -573,7 +573,7 @@ class MechanismModel(ComposedModel):
         return np.ascontiguousarray(self._coupling_flows(states, np.eye(len(x)), none).T)
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a mechanism at the state x, shape (n, inputs);
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a mechanism at the state x; shape (n, inputs);
         its columns are the right-hand sides for unit inputs."""
         states = np.broadcast_to(x, (self.port_size, len(x)))
         return np.ascontiguousarray(self._coupling_flows(states, np.zeros(states.shape), np.eye(self.port_size)).T)

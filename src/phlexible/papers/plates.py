@@ -195,9 +195,9 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return for each port of a plate (body force, boundary force, boundary moment) its name, unit of the input,
-    unit of the output, its columns of the port matrix B and its mass matrix. ``nodal`` is the mass matrix of one
-    unknown a node, ``moving`` the unknowns that are free."""
+    """Return the name, input unit, output unit, columns of the port matrix B and mass matrix of each port of a
+    plate. The ports are body force, boundary force and boundary moment; ``nodal`` is the mass matrix of one unknown
+    a node, ``moving`` the unknowns that are free."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

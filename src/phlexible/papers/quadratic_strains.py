@@ -98,7 +98,7 @@ class QuadraticStrainModel(StrainForm):
 
     def strains(self, first: Array, second: Array) -> Array:
         """Return the polarised strains of two coordinate vectors x = ``first`` and y = ``second``, e_0 + B_e (x +
-        y)/2 + x^T Q y/2, shape (g,), symmetric in x and y; for x = y = q they are the quadratic strains e(q)."""
+        y)/2 + x^T Q y/2; shape (g,), symmetric in x and y; for x = y = q they are the quadratic strains e(q)."""
         t = self.quadratic
         products = t.factor * first[t.first] * second[t.second] / 2
         bent = np.bincount(t.strain, products, len(self.constant))
@@ -106,7 +106,7 @@ class QuadraticStrainModel(StrainForm):
 
     def strain_gap(self, x: Array) -> Array:
         """Return the strains of the stresses minus the strains of the coordinates, C s - e(q), in the state x = (q,
-        v, s), shape (g,): how far a computed motion has drifted from compatibility."""
+        v, s); shape (g,): how far a computed motion has drifted from compatibility."""
         n = self.linear.shape[1]
         return np.asarray(self.compliance @ x[2 * n :] - self.strains(x[:n], x[:n]))
 
@@ -130,7 +130,7 @@ class QuadraticStrainModel(StrainForm):
 
     def _strain_rates(self, x: Array) -> Matrix:
         """Return the matrix that gives the rates of the strains from the velocities at the state x of a model with
-        quadratic strains, sparse, shape (g, n)."""
+        quadratic strains, sparse; shape (g, n)."""
         return self.strain_slopes(x[: self.linear.shape[1]])
 
     def _viscous_matrix(self, x: Array) -> Matrix:
@@ -141,18 +141,18 @@ class QuadraticStrainModel(StrainForm):
 
     def _input_columns(self, x: Array) -> Matrix:
         """Return the forces on the n velocities that unit inputs of all ports cause in a model with quadratic
-        strains, sparse and constant, shape (n, inputs)."""
+        strains, sparse and constant; shape (n, inputs)."""
         return sparse.hstack([sparse.csr_array((self.linear.shape[1], 0)), *self.inputs.values()], "csr")
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z = (-f, v, s) at the state x = (q, v, s) of a model with quadratic strains, shape (2
+        """Return the efforts z = (-f, v, s) at the state x = (q, v, s) of a model with quadratic strains; shape (2
         n + g,): minus the constant forces f, then velocities and stresses themselves."""
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z with respect to the state x of a model with
-        quadratic strains, sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with the coordinates
-        is neglected."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with respect
+        to its state x. It is sparse, shape (2 n + g, 2 n + g); the change of the damping matrix with the
+        coordinates is neglected."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -171,8 +171,8 @@ class QuadraticStrainModel(StrainForm):
 def duffing_oscillator(
     alpha: float, beta: float, position: float = 1.0, velocity: float = 0.0
 ) -> QuadraticStrainModel:
-    """Return the Duffing oscillator d2q/dt2 + alpha q + beta q^3 = 0 of unit mass as a port-Hamiltonian model with
-    the quadratic strains (q, q^2); ``position`` and ``velocity`` are those at t = 0.
+    """Return a port-Hamiltonian model of the Duffing oscillator d2q/dt2 + alpha q + beta q^3 = 0 of unit mass, with
+    quadratic strains (q, q^2). ``position`` and ``velocity`` are those at t = 0.
 
     Args:
         alpha, beta: of the spring, positive.
@@ -312,7 +312,7 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
 
 def _hermite_values(x: Array, size: float, derivative: int) -> Array:
     """Return the values (derivative 0) or a derivative of the four cubic Hermite shape functions of a beam element
-    of length ``size``, shape (points, 4), at relative positions x between 0 and 1: value and slope at the start,
+    of length ``size``; shape (points, 4), at relative positions x between 0 and 1: value and slope at the start,
     then at the end."""
     rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
     powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative

@@ -86,7 +86,7 @@ class RodStrains:
         return cls(_sparse(first, row, columns), _sparse(second, row, columns), _sparse(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Return the strains of a geometrically exact rod at its g quadrature points, shape (..., g, 6), for the
+        """Return the strains of a geometrically exact rod at its g quadrature points; shape (..., g, 6), for the
         centre and axis vectors of its sections (..., N, 4, 3): stretch and shear Gamma, then twist and bending K.
 
         Args:
@@ -95,22 +95,22 @@ class RodStrains:
         return self.rates(vectors, vectors) / 2
 
     def rates(self, vectors: Array, changes: Array) -> Array:
-        """Return the rates of the strains of a rod at its g quadrature points, shape (..., g, 6), if the centre and
+        """Return the rates of the strains of a rod at its g quadrature points; shape (..., g, 6), if the centre and
         axis vectors of its sections ``vectors`` change at the rates ``changes``, both (..., N, 4, 3)."""
         (u, v), (du, dv) = self._linear_sums(vectors), self._linear_sums(changes)
         rates = _product(self.shares, (du * v + u * dv).sum(axis=-1, keepdims=True))
         return rates.reshape(*vectors.shape[:-3], -1, STRAINS)
 
     def forces(self, vectors: Array, stresses: Array) -> Array:
-        """Return the forces on the centre and axis vectors of the N sections of a rod, shape (..., N, 4, 3), that
+        """Return the forces on the centre and axis vectors of the N sections of a rod; shape (..., N, 4, 3), that
         have the same power as stresses (..., g, 6) at its quadrature points: transpose of the strain rates."""
         u, v = self._linear_sums(vectors)
         along = _product(self.shares.T, stresses.reshape(*stresses.shape[:-2], -1, 1))
         return (_product(self.first.T, along * v) + _product(self.second.T, along * u)).reshape(vectors.shape)
 
     def slopes(self, vectors: Array) -> sparse.csr_array:
-        """Return the derivatives of all strains of a rod (6 at each of g quadrature points) with respect to the
-        centre and axis vectors (N, 4, 3) of its sections, sparse, shape (6 g, 12 N)."""
+        """Return the sparse derivatives of all strains of a rod with respect to the centre and axis vectors (N, 4,
+        3) of its sections; shape (6 g, 12 N). There are six strains at each of g quadrature points."""
         parts = []
         for axis, (u, v) in enumerate(zip(*(each.T for each in self._linear_sums(vectors)), strict=True)):
             along = self.shares @ (sparse.diags_array(u) @ self.second + sparse.diags_array(v) @ self.first)
@@ -119,7 +119,7 @@ class RodStrains:
 
     def _linear_sums(self, vectors: Array) -> tuple[Array, Array]:
         """Return the two linear combinations u and v of the section vectors of a rod whose scalar products are the
-        terms of its strains, each of shape (..., 9 g, 3); nine products make the six strains of a point."""
+        terms of its strains; each of shape (..., 9 g, 3); nine products make the six strains of a point."""
         near = vectors.copy()
         near[..., 0, :] -= vectors[..., :1, 0, :]
         near = near.reshape(*near.shape[:-3], -1, 3)
@@ -181,21 +181,21 @@ class RodSections:
     @property
     def mass_matrix(self) -> sparse.csr_array:
         """Constant mass matrix of the N rigid sections of a rod for their velocities (velocity in world axes,
-        angular velocity in section axes), sparse, shape (6 N, 6 N)."""
+        angular velocity in section axes), sparse; shape (6 N, 6 N)."""
         blocks = np.zeros((self.count, SPEEDS, SPEEDS))
         blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
         return equal_diagonal(blocks)
 
     def spins(self, speeds: Array) -> Array:
         """Return the angular momenta J w of the N rigid sections of a rod about their centres of mass, in section
-        axes, shape (..., N, 3) [kg m^2/s]. ``speeds`` (..., N, 6) are velocities and angular velocities (v, w)."""
+        axes; shape (..., N, 3) [kg m^2/s]. ``speeds`` (..., N, 6) are velocities and angular velocities (v, w)."""
         return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
 
 
 def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
-    """Convert forces (..., 4, 3) on the centre and axis vectors of a rigid rod section, and moments (..., 3) on it,
-    all in world axes, to its resultant, shape (..., 6): force in world axes, and moment about the centre in section
-    axes.
+    """Convert forces (..., 4, 3) on the centre and axis vectors of a rigid rod section and moments (..., 3) to its
+    resultant; shape (..., 6). It has the force in world axes and the moment about the centre in section axes;
+    forces and moments are given in world axes.
 
     Dual to ``rates``: they have the same power.
     """
@@ -212,8 +212,8 @@ def rates(vectors: Array, speeds: Array) -> Array:
 
 
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
-    """Return the sparse block-diagonal matrix that gives the rates of the centre and axis vectors (N, 4, 3) of N
-    rod sections from their velocities and angular velocities, shape (12 N, 6 N)."""
+    """Return the sparse matrix from velocities of N rod sections to the rates of their centre and axis vectors (N,
+    4, 3); shape (12 N, 6 N). It is block-diagonal; velocities are linear and angular ones."""
     columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
@@ -319,7 +319,7 @@ class RodForm(StrainForm):
 
     def positions(self, x: Array) -> Array:
         """Return the positions in the world of the rod's axis at all its N sections for the state x, fixed ends
-        included, shape (N, 3) [m]."""
+        included; shape (N, 3) [m]."""
         vectors, _, _ = self._split(x)
         return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
 
@@ -335,8 +335,8 @@ class RodForm(StrainForm):
         return np.asarray((strains - self.strains.values(vectors)).ravel()[self._places[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Return the linear momentum [kg m/s] of a rod and its angular momentum about the origin [kg m^2/s] in
-        world axes for the state x, each (3,)."""
+        """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a rod for the state x, each
+        (3,). They are in world axes, the latter about the origin."""
         vectors, speeds, _ = self._split(x)
         linear = self.sections.mass[:, None] * speeds[:, :3]
         turning = np.cross(vectors[:, 0], linear)
@@ -360,8 +360,8 @@ class RodForm(StrainForm):
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
     def _kinematics(self, x: Array) -> Matrix:
-        """Return the matrix that gives the rates of the coordinates (positions and rotation matrices of the
-        sections) from the velocities of a rod at the state x, shape (coordinates, velocities)."""
+        """Return the matrix from the velocities of a rod to the rates of its coordinates at the state x, shape
+        (coordinates, velocities). Coordinates are positions and rotation matrices of the sections."""
         q, v, _ = self._places
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
@@ -375,7 +375,7 @@ class RodForm(StrainForm):
 
     def _strain_rates(self, x: Array) -> Matrix:
         """Return the matrix that gives the strain rates of a rod, times the lengths of their quadrature points,
-        from its velocities at the state x, shape (strains, velocities)."""
+        from its velocities at the state x; shape (strains, velocities)."""
         _, v, s = self._places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
@@ -390,8 +390,8 @@ class RodForm(StrainForm):
         return rate.T @ equal_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the generalized forces on the velocities of a rod that unit inputs of its ports (end forces and
-        moments, distributed force) cause at the state x, shape (velocities, inputs)."""
+        """Return the generalized forces on the velocities of a rod for unit inputs of its ports at the state x,
+        shape (velocities, inputs). The ports are end forces and moments and the distributed force."""
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
@@ -401,8 +401,8 @@ class RodForm(StrainForm):
         return columns[:, self._inputs][self._places[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod for T states x and
-        efforts z (T, n) and inputs u (T, inputs), shape (T, n), computed without forming matrices."""
+        """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states; shape
+        (T, n), without forming matrices. States x and efforts z have shape (T, n), inputs u (T, inputs)."""
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
@@ -457,8 +457,8 @@ class RodForm(StrainForm):
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Split state vectors x of a rod into the centre and axis vectors of its sections (..., N, 4, 3), their
-        velocities (..., N, 6) and the strains (..., g, 6), with all components of a rod in space.
+        """Split state vectors x of a rod into section vectors (..., N, 4, 3), section velocities (..., N, 6) and
+        strains (..., g, 6). They have all components of a rod in space; section vectors are centre and axes.
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.
@@ -483,17 +483,17 @@ class RodForm(StrainForm):
 
     def _stresses(self, strains: Array) -> Array:
         """Return the stress resultants (forces and moments of the cross-section) of a rod for strains at its g
-        quadrature points, both of shape (..., g, 6); the stress-free strains are subtracted first."""
+        quadrature points; both of shape (..., g, 6); the stress-free strains are subtracted first."""
         return self._stress_products(strains - self.natural)
 
     def _strain_slopes(self, vectors: Array) -> sparse.csr_array:
-        """Return the sparse matrix that gives the rates of all strains of a rod from the velocities of its sections
-        with the given centre and axis ``vectors`` (N, 4, 3), shape (6 g, 6 N)."""
+        """Return the sparse matrix from the velocities of a rod's sections to the rates of all its strains, shape
+        (6 g, 6 N). ``vectors`` (N, 4, 3) are centres and axes of the sections."""
         return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
     def _on_axis(self, forces: Array) -> Array:
-        """Convert forces (..., N, 3) that act on the axis of a rod, at its N sections, to equivalent forces on the
-        centre and axis vectors of the sections, shape (..., N, 4, 3)."""
+        """Convert forces (..., N, 3) on the axis of a rod at its N sections to forces on the sections' centre and
+        axis vectors; shape (..., N, 4, 3). The two are equivalent."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
         return shares[:, :, None] * forces[..., None, :]
 

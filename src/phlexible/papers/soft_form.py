@@ -54,8 +54,8 @@ class SoftForm(StrainForm):
         return self.start
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix (d N, d N) of a soft body with N nodes and an empty compliance matrix (0, 0),
-        since its model has no strain states."""
+        """Return the mass matrix (d N, d N) of a soft body with N nodes and an empty compliance matrix (0, 0). Its
+        model has no strain states."""
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
     def _strain_rates(self, x: Array) -> Matrix:
@@ -65,7 +65,7 @@ class SoftForm(StrainForm):
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
-        state x, shape (d N, d N)."""
+        state x; shape (d N, d N)."""
         return viscous_matrix(self.body, x[: self.body.elastic_count])
 
     def _input_columns(self, x: Array) -> Matrix:
@@ -75,8 +75,8 @@ class SoftForm(StrainForm):
 
     @property
     def interface_forces(self) -> dict[str, sparse.csr_array]:
-        """For each interface of this soft body, by its name, the forces on the nodes that unit forces on the
-        interface cause, sparse, shape (d N, d)."""
+        """Forces on the nodes of this soft body for unit forces on each of its interfaces, by the name of the
+        interface; sparse, shape (d N, d) each."""
         one = sparse.eye_array(self.body.dimension)
         return {
             name: sparse.csr_array(sparse.kron(weights[:, None], one)) for name, weights in self.interfaces.items()
@@ -89,8 +89,8 @@ class SoftForm(StrainForm):
         return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to the state x
-        (positions and velocities), sparse, shape (2 d N, 2 d N); the change of the damping matrix with the
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
+        is sparse, shape (2 d N, 2 d N), for positions and velocities; the change of the damping matrix with the
         positions is neglected."""
         n = self.body.elastic_count
         bent = sparse.block_diag([elastic_tangent(self.body, x[:n]), sparse.eye_array(n)], "csr")

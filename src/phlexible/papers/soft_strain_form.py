@@ -80,8 +80,8 @@ class StrainFields(ABC):
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
-        """Return the derivative of the elastic energy of a soft body with respect to the strain states s, divided
-        by the volume for which each stands, shape (s,) [Pa]: stresses."""
+        """Return the derivative of a soft body's elastic energy with respect to the strain states s, as stresses,
+        shape (s,) [Pa]. Each is divided by the volume for which its state stands."""
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
@@ -108,8 +108,8 @@ class StrainFields(ABC):
         return self._indices(PLANE if self.group.is_sheet else range(6))
 
     def _indices(self, numbers: "tuple[int, ...] | range") -> IntArray:
-        """Return the indices of the given tensor components (``numbers``, of six at each point) at all quadrature
-        points of a soft body, as one flat array."""
+        """Return the indices of the given tensor components, ``numbers``, at all quadrature points of a soft body
+        as one flat array. Six components are stored at each point."""
         found: IntArray = 6 * np.arange(len(self._volumes))[:, None] + np.array(numbers)
         return found.ravel()
 
@@ -128,7 +128,7 @@ class StrainFields(ABC):
 
     @staticmethod
     def _metric(strain: Array) -> Array:
-        """Return the right Cauchy-Green tensors C = 1 + 2 E, shape (e q, 3, 3), of Green-Lagrange strains E (e q,
+        """Return the right Cauchy-Green tensors C = 1 + 2 E; shape (e q, 3, 3), of Green-Lagrange strains E (e q,
         6) in Voigt order with shear strains doubled."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
 
@@ -155,7 +155,7 @@ class GreenLagrangeFields(StrainFields):
 
     def followers(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange strains
-        of a soft body, shape (s, 6 e q): the identity, of a sheet only the rows of strains in its plane."""
+        of a soft body; shape (s, 6 e q): the identity, of a sheet only the rows of strains in its plane."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
@@ -169,7 +169,7 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_numbers(self.group.law.stress(self._metric(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses of a soft body between two Green-Lagrange strain states (5.14), shape (s,)
+        """Return the discrete stresses of a soft body between two Green-Lagrange strain states (5.14); shape (s,)
         [Pa], whose product with the change of strain is exactly the change of energy; the stress at the mean for a
         law linear in E."""
         law = self.group.law
@@ -184,14 +184,14 @@ class GreenLagrangeFields(StrainFields):
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with respect to
-        the strain states s, shape (6 e q, s), and zeros (s, s), since the rates of these states do not depend on
+        the strain states s; shape (6 e q, s), and zeros (s, s), since the rates of these states do not depend on
         them."""
         tangent = equal_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_numbers(self, S: Array) -> Array:
-        """Return those components of stress tensors S (e q, 3, 3) at the quadrature points that belong to strain
-        states, as a flat array of shape (s,)."""
+        """Return the components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain states.
+        The result is a flat array of shape (s,)."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
@@ -239,7 +239,7 @@ class PolyconvexFields(StrainFields):
 
     def followers(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of strains E, cofactors G and determinants D of a soft body from
-        the rates of E, shape (s, 6 e q); evaluated at the mean of two states it reproduces their differences
+        the rates of E; shape (s, 6 e q); evaluated at the mean of two states it reproduces their differences
         exactly (5.26)."""
         strain, G, _ = self._split(s)
         C = self._metric(strain)
@@ -257,8 +257,8 @@ class PolyconvexFields(StrainFields):
         return float(self._volumes @ spread + (self._sums @ self._volumes) @ pressed)
 
     def effort(self, s: Array) -> Array:
-        """Return the derivatives of the elastic energy density of a soft body with respect to strains, cofactors
-        and determinants, 2 f' I, g' I and h', for the strain states s, shape (s,) [Pa]."""
+        """Return the derivatives of a soft body's elastic energy density with respect to its strain states s, shape
+        (s,) [Pa]. They are 2 f' I, g' I and h' for strains, cofactors and determinants."""
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
@@ -320,8 +320,8 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Functions h of the determinant in the elastic law of a soft body, each with the sparse matrix that sums
-        the quadrature points over which a determinant is averaged, shape (determinants, e q)."""
+        """Functions h of the determinant in the elastic law of a soft body, each with a sparse matrix of shape
+        (determinants, e q). The matrix sums the quadrature points over which a determinant is averaged."""
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -337,8 +337,8 @@ class PolyconvexFields(StrainFields):
         return sparse.csr_array(sparse.vstack([sums for _, sums in self._volume_laws], "csr"))
 
     def _determinant_laws(self, D: Array) -> Iterator[tuple[ScalarFunction, Array]]:
-        """Yield each function h of the determinant in the elastic law of a soft body with those determinant states,
-        entries of D, on which it depends."""
+        """Yield each function h of the determinant in the elastic law of a soft body with the determinant states
+        (entries of D) it depends on."""
         ends = np.cumsum([sums.shape[0] for _, sums in self._volume_laws])
         for (law, _), own in zip(self._volume_laws, np.split(D, ends[:-1]), strict=True):
             yield law, own
@@ -362,7 +362,7 @@ class PolyconvexFields(StrainFields):
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
         """Return the derivative of the cofactor of the Cauchy-Green tensors C with respect to the Green-Lagrange
-        strains, both in six numbers (Voigt order), shape (e q, 6, 6)."""
+        strains, both in six numbers (Voigt order); shape (e q, 6, 6)."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -437,8 +437,8 @@ class SoftStrainForm(StrainForm):
         return s - self.fields.of(self._nodes(q))
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
-        """Return the linear momentum [kg m/s] of a soft body and its angular momentum about the origin [kg m^2/s]
-        in world axes for the state x, each (3,)."""
+        """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a soft body for the state x,
+        each (3,). They are in world axes, the latter about the origin."""
         q, v, _ = self._split(x)
         places, momentum = np.zeros((2, self.whole.body.node_count, 3))
         places[:, : self.whole.body.dimension] = self._nodes(q)
@@ -446,24 +446,24 @@ class SoftStrainForm(StrainForm):
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
     def _storages(self) -> tuple[Matrix, Matrix]:
-        """Return the mass matrix of a soft body (d N, d N) and the diagonal matrix of the volumes for which its
-        strain states stand (s, s); both are constant."""
+        """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states' volumes
+        (s, s). Both are constant."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the rates of the strain states of a soft body, times their volumes, from the
-        velocities of its nodes at the state x, shape (s, d N)."""
+        """Return the matrix from the nodal velocities of a soft body to the rates of its strain states times their
+        volumes, shape (s, d N). It is evaluated at the state x."""
         q, _, s = self._split(x)
         return self.fields.followers(s) @ self._strain_slopes(q)
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
-        state x, shape (d N, d N)."""
+        state x; shape (d N, d N)."""
         return viscous_matrix(self.whole.body, self._split(x)[0])
 
     def _input_columns(self, x: Array) -> Matrix:
         """Return the forces on the nodes of a soft body that unit inputs of its ports cause (interface forces,
-        distributed force, tractions), constant, shape (d N, inputs)."""
+        distributed force, tractions), constant; shape (d N, inputs)."""
         return self._inputs
 
     def effort(self, x: Array) -> Array:
@@ -487,9 +487,9 @@ class SoftStrainForm(StrainForm):
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to the state x
-        (positions, velocities, strains), sparse, shape (state_size, state_size); the change of the damping matrix
-        with the positions is neglected."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
+        is sparse, shape (state_size, state_size), for positions, velocities and strains; the change of the damping
+        matrix with the positions is neglected."""
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
         followers, slopes = self.fields.followers(s), self._strain_slopes(q)
@@ -520,7 +520,7 @@ class SoftStrainForm(StrainForm):
 
     def _strain_slopes(self, q: Array) -> sparse.csr_array:
         """Return the derivatives of volume times Green-Lagrange strain at all quadrature points of a soft body with
-        respect to the node positions q, sparse, shape (6 e q, d N); they are linear in q."""
+        respect to the node positions q, sparse; shape (6 e q, d N); they are linear in q."""
         volumes = sparse.diags_array(np.repeat(self.fields.group.weights.ravel(), 6))
         return sparse.csr_array(volumes @ soft.strain_slopes(self.fields.group, self._nodes(q)))
 
@@ -534,8 +534,8 @@ def soft_body_form(
     stresses: bool,
     strains: str | None,
 ) -> PortHamiltonianModel:
-    """Return the port-Hamiltonian model of a discretized soft body with positions and velocities of its nodes as
-    states, and, where ``stresses`` or ``strains`` ask for them, stresses or strains as further states.
+    """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as states.
+    Stresses or strains are further states where ``stresses`` or ``strains`` ask for them.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.

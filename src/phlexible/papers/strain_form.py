@@ -93,21 +93,21 @@ class StrainForm(PortHamiltonianModel):
         return self._descriptor
 
     def structure_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
         (state_size, state_size)."""
         along, rates = self._kinematics(x), self._strain_rates(x)
         blocks = [[None, along, None], [-along.T, self._gyration(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
         (state_size, state_size): material viscosity, and dashpots of viscoelastic branches."""
         still = sparse.csr_array((self._counts[0],) * 2)
         parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpots())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a body at the state x, sparse, shape
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
         (state_size, inputs): forces on velocities, and prescribed velocities on their multipliers."""
         own = self._input_columns(x)
         above, rows = self._counts[0], own.shape[0]

@@ -132,9 +132,9 @@ class StringForm(StrainForm):
         return mass_matrix(self.body)[self._moving][:, self._moving], sparse.diags_array(weights)
 
     def _strain_rates(self, x: Array) -> Matrix:
-        """Return the matrix that gives the strain rates of a string, times their weights, from the velocities of
-        its nodes at the state x, with a copy for each viscoelastic branch and, last, rows that prescribe the
-        velocities of driven ends."""
+        """Return the matrix from nodal velocities of a string to the rates of its strain states times their
+        weights, at the state x. Each viscoelastic branch has a copy; the last rows prescribe the velocities of
+        driven ends."""
         q = self.positions(x)
         columns = [
             strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._all_strains
@@ -212,8 +212,8 @@ class StringForm(StrainForm):
             begin += len(group.weights)
 
     def _branches(self) -> Iterator[tuple[QuadraticStrains, slice, float, float]]:
-        """Yield for each viscoelastic branch (spring and dashpot in series) of a string its group of strains, its
-        slice of the state vector, a quarter of its axial stiffness EA_b/4 [N] and its relaxation time [s]."""
+        """Yield for each viscoelastic branch (spring and dashpot in series) of a string its strain group, slice of
+        the state; stiffness EA_b/4 [N] and relaxation time [s]."""
         begin = 2 * len(self._moving) + sum(len(group.weights) for group in self.body.strains)
         for group in self.body.strains:
             for stiffness, time in group.relaxation.pairs if group.relaxation else ():
@@ -243,7 +243,7 @@ class StringForm(StrainForm):
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
         """Return the matrix of unit forces on those ends of a string that have the given boundary condition, as
-        forces on its velocities, sparse, shape (velocities, d ends)."""
+        forces on its velocities, sparse; shape (velocities, d ends)."""
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._moving, d * node + axis))
