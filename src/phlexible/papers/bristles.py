@@ -141,9 +141,9 @@ class Touching:
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
     def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
-        """Add a moment (T, 3) [N m] on the touching body and its opposite on the other body of a contact to
-        ``on_vectors`` (T, vectors, 3). They are added as forces on the body-fixed direction vectors of both
-        bodies."""
+        """Add a moment (T, 3) [N m] on the touching body of a contact, and its opposite on the other body, to
+        ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies; ``on_vectors``
+        has shape (T, vectors, 3)."""
         for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
