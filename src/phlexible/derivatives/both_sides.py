@@ -89,16 +89,15 @@ class Sides(Generic[Measured]):
 
     @property
     def measured(self) -> tuple[Built[Measured], Built[Measured]]:
-        """Return the two models whose sensors are read, the one with the increased parameter first. The unperturbed
-        model is returned twice where readings do not depend on the parameter.
-        """
+        """Return two models whose sensor readings give the central difference with respect to this parameter: the
+        one with it increased, then decreased. The unperturbed model is returned twice where readings do not depend
+        on the parameter."""
         return (self.more, self.less) if self.less is not None else (self.own, self.own)
 
     @property
     def start(self) -> Variation:
-        """Derivative of the initial state with respect to the parameter: of its pose and of its velocity, shape
-        (velocities,) each, and of its history variables.
-        """
+        """Derivative of the initial state of a run with respect to this parameter, by a central difference. It has
+        the changes of pose and velocities, shape (velocities,) each, and of the history variables."""
         own = start_tables(self.own)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
@@ -118,8 +117,9 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models of a run for the given directions: for each parameter one model with it increased
-    and one with it decreased. Parameters that change different table entries share models.
+    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with it
+    increased and one with it decreased. Parameters that change different data share models, which saves calls of
+    the build function.
 
     Args:
         run: the run that is differentiated.
@@ -196,8 +196,8 @@ def perturbed_models(
 
 
 def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Compute the derivatives of all parts of a run with respect to each parameter, at constant states, and pass
-    them to ``take(index, parts)``. Parts are residuals of steps, velocity jumps and controller values.
+    """Compute the derivatives of the equations of a run with respect to each parameter at constant states, and pass
+    them to ``take(index, parts)``. Parts are the residuals of steps, velocity jumps, controller values and events.
 
     Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
     be wrong, ``take`` gets all of them a second time.
@@ -227,9 +227,9 @@ def _take_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Evaluate the equations of a run for each group of perturbed models and pass the derivatives of each model to
-    the function ``take``. Return False if two parameters of one group change the same equation, contrary to the
-    masks ``touched``.
+    """Evaluate the equations of a run for each group of perturbed models and pass the derivatives for each model to
+    ``take``. Return False if two parameters of one group change the same equation, contrary to the masks
+    ``touched``; then the result is wrong.
 
     Args:
         run, models, take: as of ``differentiate``.
@@ -264,10 +264,9 @@ def _take_groups(
 
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Return the derivatives of all parts of a run with respect to one parameter. Given are its step residuals with
-    the parameter increased (``upper``) and decreased (``lower``), one array of shape (steps, unknowns) for each
-    sequence of steps without velocity jumps.
-    """
+    """Return the derivatives of all equations of a run with respect to one parameter by central differences.
+    ``upper`` and ``lower`` are the step residuals with the parameter increased and decreased, one array (steps,
+    unknowns) for each stretch of steps without velocity jumps."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -286,8 +285,8 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Refuse, with a ModelError, step equations that have a kink in a parameter, except at a friction spring that
-    is at its friction limit.
+    """Raise ``ModelError`` if step equations have a kink in a parameter, except at a friction spring (bristle) that
+    is at its friction limit. ``both`` are the changes of the residuals with the parameter increased and decreased.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -306,9 +305,8 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> tuple[ModelNumbers, ModelNumbers]:
-    """Return two weighted sums over the perturbed models of a group: of the changes of their data with parameters
-    increased, and with parameters decreased. The weights are ``shares``, one for each model.
-    """
+    """Return two weighted sums over the perturbed models in ``group``: of the changes of their data with parameters
+    increased, and with parameters decreased. The weights are ``shares``, one for each model."""
     both = []
     for side in ("up", "down"):
         found: ModelNumbers | None = None
@@ -322,27 +320,23 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], shares: Array) -> 
 
 
 def _residuals(run: TakenRun, base: Memory, side: ModelNumbers) -> list[Array]:
-    """Return the residuals of the recorded steps of a run when the tables ``base`` and prescribed values are
-    changed by ``side``. The list has one array, shape (steps, unknowns), for each sequence of steps without
-    velocity jumps.
-    """
+    """Return the residuals of all recorded steps of a run when its model data are changed by ``side``, added to the
+    tables ``base``. The list has an array (steps, unknowns) for each stretch of steps without velocity jumps."""
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
 def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number: int) -> Array:
-    """Return the residuals of consecutive recorded steps, shape (steps, unknowns), when the table entries ``base``
-    and the prescribed values are changed by the perturbation ``side``. The steps are sequence ``number`` of the
-    run.
-    """
+    """Return the residuals of the steps of one stretch, shape (steps, unknowns), when the model data are changed by
+    ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (steps without velocity
+    jumps between them) in the run."""
     given = stretch.functions
     functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
     return stretch.residuals_of(_with(base, side), functions)
 
 
 def _affected(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the equations of a step that depend on a parameter, shape (unknowns,). They are found by
-    comparing residuals of the two perturbed models in sampled steps of the run.
-    """
+    """Return which equations of a step depend on a parameter, as a mask of shape (unknowns,). Residuals of the two
+    perturbed models are compared in sampled steps of the run."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"
@@ -375,9 +369,8 @@ def _some(count: int) -> list[int]:
 
 
 def _groups(numbered: Sequence[int], touched: Mapping[int, NDArray[np.bool_]]) -> list[list[int]]:
-    """Split the indices of models into groups such that no equation depends on two parameters of one group. The
-    masks ``touched`` say which equations depend on the parameter of each model, shape (unknowns,).
-    """
+    """Split the indices of perturbed models into groups such that no equation depends on the parameters of two
+    models of a group. The masks ``touched``, shape (unknowns,), say which equations each parameter changes."""
     if not touched:
         return [[k] for k in numbered]
     pattern = np.stack([touched[k] for k in numbered], axis=1)

@@ -34,8 +34,9 @@ OF_PLACES = 1e-6
 
 
 def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
-    """Return the derivatives of a controller's values with respect to its arguments, shape (values, arguments).
-    They come from the user's derivative functions, or from central differences.
+    """Return the derivatives of a controller's output values with respect to its arguments (measurements), shape
+    (values, arguments). They come from the user's derivative functions (``vjp`` or ``jvp``), otherwise from central
+    differences.
 
     Args:
         feedback: with a function as its controller.
@@ -103,7 +104,8 @@ class Measured:
         self.is_energy = any(isinstance(item, Sensor) and item.is_energy for item in items)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the measured values of the controller at all instants of a run, shape (instants, values)."""
+        """Return everything that a controller measures at all instants of a recorded run, shape (instants, values):
+        positions, velocities, joint coordinates and rates, sensor readings."""
         columns = [np.zeros((run.count, 0))]
         for item in self._items:
             if isinstance(item, Sensor):
@@ -122,7 +124,8 @@ class Measured:
 def controller_readings(
     value: ControlledValue, assembly: Assembly, run: TakenRun
 ) -> tuple[Reader, Mapping[str, Array], Measured, Array]:
-    """Evaluate the measurements of a controller at all instants of a run at which controllers were evaluated.
+    """Evaluate the measurements of a controller at all instants of a run at which controllers were called. Return
+    the sensor reader, the states at these instants, the sensor, and the measurements.
 
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).
@@ -158,9 +161,8 @@ class ControllerTape:
         self._given_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Determine which evaluations of the controller are samples, and for each evaluation which sample's values
-        act after it. Both are stored in this object.
-        """
+        """Determine which calls of this controller take a new sample, and for each call which earlier sample's
+        values act after it (with delays). Both are stored in this object."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -172,9 +174,9 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _move(self, number: int) -> tuple[Array, Array]:
-        """Return the state and input matrices of a linear controller for one step, shapes (order, order) and
-        (order, inputs). The step is from the sample before to sample ``number``.
-        """
+        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller from
+        one sample to the next. The step ends at sample ``number``; for the first sample the state does not
+        change."""
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -189,15 +191,16 @@ class ControllerTape:
         return slopes_of(feedback, time, given, self._sizes, self.value.size)
 
     def begin_backwards(self, costs: int) -> None:
-        """Reset the adjoints of all samples before a backward pass for the given number of costs."""
+        """Set the adjoints (derivatives of costs) of all samples of this controller to zero before a pass backwards
+        in time; ``costs`` is the number of costs."""
         self._adjoints = np.zeros((len(self._samples), costs, self.value.size))
         self._state_adjoint: Array | None = None
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def vjp(self, k: int, adjoint: Array, pose: Array, velocity: Array) -> None:
-        """Propagate adjoints backwards through evaluation ``k`` of the controller. From the adjoint of its
-        values, shape (costs, values), those of the measured pose and velocity are added in place.
-        """
+        """Propagate adjoints (derivatives of costs) backwards through call ``k`` of this controller. From the
+        adjoint of its values, shape (costs, values), those of the measured state are added to ``pose`` and
+        ``velocity`` in place."""
         self.direct[k] = adjoint
         if self._acting[k] >= 0:
             self._adjoints[self._acting[k]] += adjoint
@@ -216,8 +219,9 @@ class ControllerTape:
         self._jacobian.vjp(k, self._sign * given, pose, velocity)
 
     def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Propagate changes of the states forwards through evaluation ``k`` of the controller, and return the
-        changes of its values, shape (parameters, values).
+        """Return the changes of this controller's values after call ``k``, shape (parameters, values), for changes
+        of the measured state ``pose`` and ``velocity``. This is forward-mode differentiation; calls must come one
+        after the other.
 
         Args:
             k: questions one after the other.
@@ -240,9 +244,8 @@ class ControllerTape:
 
 
 def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
-    """Evaluate a controller at all its evaluations in a run, with the recorded states as measurements, and return
-    its values, shape (evaluations, values).
-    """
+    """Return the values of a controller at all its calls in a recorded run, shape (calls, values). The recorded
+    states are evaluated anew with a (perturbed) assembly, the tables of numbers of a model."""
     reader, _, _, readings = controller_readings(value, assembly, run)
     times = reader.times.tolist()
     if is_plain(value):
@@ -254,14 +257,14 @@ def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
 
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
-    """List the controllers of an assembly whose values are constant between their evaluations. Force laws that are
-    evaluated within steps are left out.
-    """
+    """Return the controllers of a model whose values are constant between their calls. Force laws that are Python
+    functions of the state, evaluated within steps, are left out."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """Return the changes of all load values for a unit of each value of a controller, shape (values, count)."""
+    """Return the changes of all load values of a model that a unit of each controller value causes, shape
+    (controller values, count). ``count`` is the number of load values."""
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
         for target in value.targets:
@@ -281,7 +284,8 @@ class VectorPlaces:
         self._vectors = VectorSet(tuple(vectors), assembly.system.layout)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the positions of all vectors at all instants of a run, shape (instants, 3 * vectors) [m]."""
+        """Return the world positions of the points and directions of this sensor at all instants of a recorded run,
+        shape (instants, 3 * vectors) [m]."""
         return self._vectors.places(run.instants).reshape(run.count, -1)
 
 
@@ -314,8 +318,9 @@ class LawsOfState:
         return state_jacobian(self._reader, self._rows, self._sensor)
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
-        """Return the values of all state-dependent laws in step ``k``, shape (values,). The positions that they
-        measure are the recorded ones unless others are given.
+        """Return the values of all forces that are Python functions of the state in one step of a run, shape
+        (values,). ``k`` is the index of the step; measured positions are the recorded ones unless ``start`` and
+        ``change`` give others.
 
         Args:
             k: number of the step.
@@ -329,9 +334,8 @@ class LawsOfState:
         return self._controllers.laws_in_step(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return two derivatives of the values of the laws in step ``k``, shape (values, 3 * vectors) each. They
-        are with respect to the measured positions at its start and at its end.
-        """
+        """Return the derivatives of the state-dependent forces in step ``k`` with respect to the measured positions
+        at its start and at its end. Both have shape (values, 3 * vectors)."""
         first, last = self._places[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
@@ -345,30 +349,30 @@ class LawsOfState:
         return 0.5 * of_mean - of_change, 0.5 * of_mean + of_change
 
     def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
-        """Return the adjoint of the pose at one end of step ``k``, shape (costs, velocities). Given is the adjoint
-        of the positions measured there, shape (costs, 3 * vectors).
-        """
+        """Return the adjoint (derivatives of costs) of the pose at the start or end of step ``k``, shape (costs,
+        velocities). It belongs to the adjoint of the positions that state-dependent forces measure there, shape
+        (costs, 3 * vectors)."""
         count = self._jacobian.velocities
         both = np.zeros((len(adjoint), 2 * count))
         both[:, self._jacobian.directions] = adjoint @ self._jacobian.values[2 * k + is_end]
         return both[:, :count]
 
     def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Return the changes of the positions measured at one end of step ``k``, shape (parameters, 3 * vectors).
-        Given are changes of the pose there, shape (parameters, velocities).
-        """
+        """Return the changes of the positions that state-dependent forces measure at the start or end of step
+        ``k``, shape (parameters, 3 * vectors). ``pose`` are changes of the pose there, shape (parameters,
+        velocities)."""
         return self._jacobian.jvp(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property
     def directions(self) -> Array:
-        """Changes of all load values for a unit of each value of the laws, shape (values, load values)."""
+        """Changes of all load values of the model that a unit of each value of the state-dependent forces causes,
+        shape (values, load values)."""
         return self._controllers.law_directions
 
 
 def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
-    """Return times [s] and states at both ends of all steps with state-dependent laws, shapes (steps, 2) and
-    (steps, 2, numbers).
-    """
+    """Return the times [s] and the states at both ends of all steps of a run in which forces are Python functions
+    of the state. Shapes are (steps, 2) and (steps, 2, numbers)."""
     pieces = [each for each in run.course if isinstance(each, RunPiece) and each.is_implicit]
     rows = [(run.stretches[each.stretch], [each.first, each.last]) for each in pieces]
     return np.array([own.times[at] for own, at in rows]), np.array([own.states[at] for own, at in rows])

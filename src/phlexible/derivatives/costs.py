@@ -30,15 +30,13 @@ class CostTerm(ABC):
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Return the value of this cost term for sensor readings, shape (instants, components), at the times [s],
-        shape (instants,).
-        """
+        """Return the value of this term of a cost for the readings of its sensor over a motion. Readings have shape
+        (instants, components), times [s] (instants,)."""
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Return the derivative of this cost term with respect to every sensor reading, shape (instants,
-        components).
-        """
+        """Return the derivative of this term of a cost with respect to every reading of its sensor over a motion,
+        shape (instants, components)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +118,8 @@ class PeakTerm(CostTerm):
         return float(largest * mean ** (1 / self.power))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Return the derivative of the norm of order p over time with respect to every sensor reading, shape
-        (instants, components).
-        """
+        """Return the derivative of a smooth peak value (norm of order p over time) with respect to every reading of
+        its sensor, shape (instants, components)."""
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)
@@ -158,8 +155,8 @@ class Cost:
 
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
-        """Return a cost that integrates weight(t) times a function of a sensor reading over the run, by the
-        trapezoidal rule at the steps.
+        """Return a cost of a motion that is the integral over time of weight(t) times a function of a sensor
+        reading. The trapezoidal rule over the steps is used.
 
         Args:
             sensor: what is read.
@@ -177,8 +174,8 @@ class Cost:
 
     @classmethod
     def final(cls, sensor: Sensor, function: Function | None = None) -> Self:
-        """Return a cost that is a function of a sensor reading at the end of the run. The arguments are those of
-        ``integral``.
+        """Return a cost of a motion that is a function of the reading of a sensor at the end of the motion; None:
+        the reading itself.
 
         Raises:
             ParameterError: no sensor, or something that cannot be called.
@@ -187,8 +184,8 @@ class Cost:
 
     @classmethod
     def peak(cls, sensor: Sensor, p: float = 16.0) -> Self:
-        """Return a cost that approximates the greatest reading of a sensor smoothly, ``(1/T int |reading|^p
-        dt)^(1/p)`` over a run of duration T. It approaches the greatest reading as p grows.
+        """Return a cost that is a smooth approximation of the greatest reading of a sensor during a motion, ``(1/T
+        int |reading|^p dt)^(1/p)``. T is the duration; the approximation is the closer the greater p.
 
         Args:
             sensor: what is read; of several components their length counts.
@@ -223,20 +220,18 @@ class Cost:
 
     @property
     def sensors(self) -> list[Sensor]:
-        """List the sensors that the terms of this cost read, one for each term and in the same order."""
+        """Sensors that the terms of this cost of a motion read, one for each term in the same order."""
         return [term.sensor for _, term in self.terms]
 
     def value(self, time: Array, readings: list[Array]) -> float:
-        """Return the value of this cost for sensor readings at the given times [s]. The list holds the readings of
-        one sensor for each term.
-        """
+        """Return the value of this cost of a motion for sensor readings at the given times [s]. ``readings`` has
+        one array for each term: the readings of its sensor."""
         parts = zip(self.terms, readings, strict=True)
         return self.constant + sum(factor * term.value(time, _columns(own)) for (factor, term), own in parts)
 
     def slopes(self, time: Array, readings: list[Array]) -> list[Array]:
-        """Return the derivatives of this cost with respect to the sensor readings: a list of arrays, one for each
-        term, with the shapes of the readings.
-        """
+        """Return the derivatives of this cost of a motion with respect to the sensor readings, as a list of arrays:
+        one for each term, in the shape of its readings."""
         return [
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)
@@ -273,7 +268,8 @@ def _itself(readings: Array) -> Array:
 
 
 def _evaluate(function: Function, readings: Array) -> Array:
-    """Evaluate a user's function on sensor readings and return its values, one for each instant, shape (instants,).
+    """Return the values of a user's cost function at sensor readings, one for each instant, shape (instants,);
+    raise ``ParameterError`` for another shape.
 
     Raises:
         ParameterError: values of another shape.
@@ -290,9 +286,8 @@ def _evaluate(function: Function, readings: Array) -> Array:
 
 
 def _derivatives(function: Function, readings: Array) -> Array:
-    """Return the derivatives of a user's function of sensor readings with respect to the readings, instant by
-    instant, shape (instants, components). Central differences are used.
-    """
+    """Return the derivatives of a user's cost function with respect to the sensor readings at each instant by
+    central differences, shape (instants, components)."""
     if function is _itself and readings.shape[1] == 1:
         return np.ones_like(readings)
     step = DIFFERENCE * (float(np.abs(readings).max(initial=0.0)) or 1.0)

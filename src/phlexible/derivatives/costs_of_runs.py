@@ -53,17 +53,16 @@ class CostsOfRun:
         self.loads_alone: dict[str, bool] = {}
 
     def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
-        """Return the readings of a model's sensors at the states of this run, evaluated at other times [s]: a list
-        for each cost with an array for each of its sensors.
-        """
+        """Return the readings of the sensors of ``other``, a (perturbed) model, at the recorded states of this run,
+        as if they occurred at ``times`` [s]. The list has an entry for each cost with an array for each of its
+        sensors."""
         sensors = [sensor for cost in other.measured for sensor in cost.sensors]
         rest = iter(Reader(other.assembly, times).read_all(sensors, self._run.rows))
         return [[next(rest) for _ in cost.sensors] for cost in other.measured]
 
     def values_at(self, other: Built[Costs], times: Array) -> Array:
-        """Return the costs of another (perturbed) model at the states of this run, evaluated at other times [s],
-        shape (costs,).
-        """
+        """Return the costs of ``other``, a (perturbed) model, at the recorded states of this run as if they
+        occurred at ``times`` [s], shape (costs,)."""
         return self._valued(other.measured, self._read(other, times), times)
 
     @staticmethod
@@ -72,37 +71,35 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """Largest change over time of any sensor reading that a cost uses, shape (costs,)."""
+        """Range (greatest minus least value over time) of the sensor readings behind each cost of this run, the
+        largest one of its sensors, shape (costs,)."""
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 
     @cached_property
     def _weights(self) -> list[list[Array]]:
-        """Derivatives of each cost with respect to its sensor readings: a list for each cost with an array, shaped
-        as the readings, for each sensor.
-        """
+        """Derivatives of each cost of this run with respect to its sensor readings. The list has an entry for each
+        cost with an array, shaped as the readings, for each of its sensors."""
         pairs = zip(self._own.measured, self._readings, strict=True)
         return [cost.slopes(self._run.times, own) for cost, own in pairs]
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoint of each cost: its derivatives with respect to the initial state and to the equations of all steps
-        of the run.
-        """
+        """Adjoint of each cost of this run: its derivatives with respect to the initial state and to the equations
+        of all steps, from one pass backwards in time."""
         return adjoints(self._run, self._to_states, self._after)
 
     @property
     def _to_states(self) -> list[Variation]:
-        """Derivatives of each cost, through its sensor readings, with respect to poses and velocities at all stored
-        instants.
-        """
+        """Derivatives of each cost of this run, through its sensor readings alone, with respect to the poses and
+        velocities at all stored instants."""
         run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
         return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
     def slopes(self, recipe: Recipe[Costs], chosen: Parameters) -> Array:
-        """Return the derivatives of all costs with respect to all parameters, shape (costs, parameters). The recipe
-        builds the models with perturbed parameters.
+        """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
+        shape (costs, parameters). ``recipe`` builds the models with perturbed parameters.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -153,9 +150,8 @@ class CostsOfRun:
         return found
 
     def _reads_same(self, other: Built[Costs]) -> bool:
-        """Return whether the costs and sensors of another model give the same values at the states of this run, up
-        to round-off.
-        """
+        """Return whether the sensors and costs of another (perturbed) model give the same values at the recorded
+        states of this run, up to round-off."""
         pairs = zip(self._own.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False
@@ -166,9 +162,9 @@ class CostsOfRun:
         return agree(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Sides[Costs]) -> None:
-        """Add to ``slopes``, shape (costs, parameters), what one parameter contributes through the initial state
-        and through the sensors.
-        """
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to one parameter through the initial
+        state and through the sensors. ``model`` has the two models perturbed in this parameter; other parts are
+        added elsewhere."""
         change, number = model.start, model.direction.number
         if model.less is not None:
             slopes[:, number] += self._of_sensors(model.more, model.less) / (2 * model.direction.size)
@@ -177,23 +173,20 @@ class CostsOfRun:
                 row[number] += adjoint.start.times(change)
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
-        """Return the costs of the model ``more`` minus those of the model ``less``, both evaluated at the states of
-        this run, shape (costs,).
-        """
+        """Return the costs of the perturbed model ``more`` minus those of ``less``, both read at the same recorded
+        states of this run, shape (costs,)."""
         return self.values_at(more, self._run.times) - self.values_at(less, self._run.times)
 
     def _present_loads(self) -> list[Functions]:
-        """Evaluate the prescribed vectors and loads in all steps of the run with the present sample values of the
-        signals. The list has an entry for each sequence of steps without velocity jumps.
-        """
+        """Evaluate the prescribed vectors and loads in all steps of this run with the sample values that the
+        signals have now. The list has an entry for each stretch of steps without velocity jumps."""
         return [functions_of(self._run.assembly, own.times) for own in self._run.stretches]
 
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """Add to ``slopes`` the derivatives of the costs with respect to samples of a signal that changes loads
-        only. The loads with increased and decreased samples are ``more`` and ``less``.
-        """
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to samples of a signal that changes
+        loads and nothing else. ``more`` and ``less`` are the loads with these samples increased and decreased."""
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly, first) - own.residuals(own.assembly, second)
@@ -209,9 +202,9 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """Add to ``slopes`` the derivatives of the costs with respect to samples of a signal that act in different
-        steps. All these samples are increased in the model ``more`` and decreased in ``less``.
-        """
+        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal that act
+        in different steps. All of them are increased in the model ``more`` and decreased in ``less``, since each
+        step depends on one of them."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
@@ -233,9 +226,8 @@ class CostsOfRun:
 
 
 def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
-    """Return for each step of a run the product of adjoints and changes, summed over equations and history
-    variables, shape (steps,).
-    """
+    """Return the change of a cost that the equations and history variables of each step of a run cause, shape
+    (steps,). It is the dot product of the cost's adjoint and the changes of the equations."""
     both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(adjoint.strains, changes.strains, strict=True)
@@ -243,10 +235,8 @@ def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add to the derivatives with respect to signal samples, ``row``, in place: what each step contributes,
-    ``in_steps``, and what each instant contributes, ``at_instants``. A contribution goes to the sample that acts
-    there.
-    """
+    """Add the changes of a cost in each step and at each instant to its derivatives with respect to signal samples,
+    ``row``, in place. Each contribution goes to the sample that acts there."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for places, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = places >= 0

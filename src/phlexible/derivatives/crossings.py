@@ -28,9 +28,8 @@ class ConditionExcess:
         self.is_energy = any(each.is_energy for each in condition.sensors)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the excess of the event condition over its threshold at all instants of a run, shape
-        (instants,).
-        """
+        """Return by how much the quantity of an event condition exceeds its threshold at all instants of a recorded
+        run, shape (instants,); the event occurs at zero."""
         return self._condition.excess(run.time, [sensor.read(run) for sensor in self._condition.sensors])
 
 
@@ -43,7 +42,8 @@ class TimeExcess:
         self._when = when
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the time since the prescribed instant at all instants of a run, shape (instants,) [s]."""
+        """Return the time since the prescribed instant of an event at all instants of a recorded run, shape
+        (instants,) [s]; negative before it."""
         return np.asarray(run.time - self._when)
 
 
@@ -58,9 +58,8 @@ class Gaps:
         self._rows = rows
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the values of the chosen constraint functions at all instants of a run, shape (instants,
-        functions).
-        """
+        """Return the values of chosen constraint functions of a mechanism at all instants of a recorded run, shape
+        (instants, functions): joint coordinates where locks can hold joints."""
         own, recorded = run.system.rows, run.recording.theta
         if isinstance(own, ConstraintSet):
             found = own.values(run.instants, recorded[:, recorded.shape[1] - len(own.places) :])
@@ -70,53 +69,48 @@ class Gaps:
 
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
-    """Return the reading of a sensor for a single state, given as one row of the state tables, at a time [s]."""
+    """Return the reading of a sensor in one state of a model at a time [s]. ``state`` is one row of the state
+    tables, ``assembly`` the tables of numbers of the model."""
     found = Reader(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
-    """Return the derivative of a sensor reading with respect to pose and velocities at a single state. The state is
-    one row of the state tables, at a time [s].
-    """
+    """Return the derivative of a sensor reading with respect to pose and velocities in one state of a model at a
+    time [s]. ``state`` is one row of the state tables."""
     return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def rows_of_locks(jump: VelocityJump, assembly: Assembly) -> IntArray:
-    """Return, for each lock that an event closes, the index of the constraint function that measures the locked
-    coordinate, shape (locks,).
-    """
+    """Return the indices of the constraint functions that measure the joint coordinates which an event locks, shape
+    (locks,)."""
     switches = assembly.system.row_switches
     return np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
 
 
 def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Return the joint coordinate at which each lock that an event closes holds its joint, shape (locks,) [m or
-    rad].
-    """
+    """Return the joint coordinates at which an event locks joints, shape (locks,) [m or rad]: their values in the
+    state before the event."""
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
-    """Return the derivative of the joint coordinates at which an event locks joints, with respect to the state
-    before the event.
-    """
+    """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
+    velocities before the event."""
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Return the velocities after a velocity jump, computed with the tables of a (perturbed) assembly from the
-    state before the jump, shape (velocities,).
-    """
+    """Return the velocities after a velocity jump (projection onto the constraints), shape (velocities,). They are
+    computed from the recorded state before the jump with the data of a (perturbed) ``assembly``."""
     return read_at(jump.time, jump.before, assembly, Projected())
 
 
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
-    """Return by how much the condition of an event exceeds its threshold at the recorded state of the event,
-    evaluated with a (perturbed) assembly.
-    """
+    """Return by how much the condition of an event exceeds its threshold in the recorded state of the event. Data
+    are those of a (perturbed) ``assembly``."""
     assert jump.met is not None, "of an event"
     return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
 
@@ -131,8 +125,8 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | Time
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
     """Return the derivative of step residuals with respect to the joint coordinates at which locks hold joints,
-    shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last``.
-    """
+    shape (steps, switches, unknowns). The steps are those between the instants ``first`` and ``last`` of a stretch
+    of steps."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["held"][first]
@@ -161,9 +155,8 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """Derivatives of the residuals of the steps before and after the event with respect to the instant of the
-        event: two arrays of shape (steps, unknowns).
-        """
+        """Derivatives of the residuals of the steps before this event, and of those after it, with respect to the
+        instant of the event. Both have shape (steps, unknowns); the step lengths change with the instant."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -172,9 +165,8 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """Explicit derivatives of the poses at the ends of the steps before and after the event with respect to the
-        instant of the event: two arrays of shape (steps, velocities).
-        """
+        """Derivatives of the poses at the ends of the steps around this event with respect to its instant, at
+        constant velocities. Two arrays of shape (steps, velocities), for the steps before and after it."""
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
@@ -185,9 +177,8 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocities at the event with respect to the instant of the event: two arrays of
-        shape (velocities,).
-        """
+        """Derivatives of the pose and of the velocities at this event with respect to its instant: two arrays of
+        shape (velocities,), rates of the computed motion."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -201,16 +192,16 @@ class Crossing:
 
     @cached_property
     def condition(self) -> Jacobian:
-        """Derivative of the event condition with respect to pose and velocities at the event."""
+        """Derivative of the condition of this event (its quantity minus threshold) with respect to pose and
+        velocities at the event."""
         assert self.jump.met is not None, "of an event"
         sensor = _condition(self.jump, self.run.assembly)
         return slopes_at(self.jump.time, self.jump.met, self.run.assembly, sensor)
 
     @cached_property
     def rate(self) -> float:
-        """Total derivative of the event condition with respect to time along the motion, at the event [unit of the
-        condition per second].
-        """
+        """Total time derivative of the condition of this event along the computed motion, at the event [unit of the
+        condition per second]. Changes of the condition divided by it shift the instant."""
         assert self.jump.met is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
@@ -218,9 +209,8 @@ class Crossing:
 
     @cached_property
     def brought(self) -> Array:
-        """Derivative of the velocities after the event with respect to the instant of the event at a constant state
-        before it, shape (velocities,). It is zero unless motions are prescribed.
-        """
+        """Derivative of the velocities after this event with respect to its instant, at a constant state before it,
+        shape (velocities,). It is zero unless motions are prescribed."""
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
         return self._in_time(Projected(), self.jump.before)
@@ -236,7 +226,8 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Collect the events of a run that occur inside of a step, as a dictionary from their index in ``run.course``.
+    """Return the events of a run that occur inside of a step, with what their derivatives need, as a dictionary by
+    their index in ``run.course``.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

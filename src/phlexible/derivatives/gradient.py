@@ -104,15 +104,13 @@ class SectionStepper(RecordingStepper):
 
     @property
     def numbers_a_step(self) -> int:
-        """Number of values that the stepper assumes for a step when it sizes its calls. It is so large that a call
-        takes at most about half a section of steps.
-        """
+        """Number of values that this time stepper counts for a step when it chooses how many steps to take at once.
+        It is so large that at most about half a section is taken."""
         return max(super().numbers_a_step, BLOCK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps between the given instants [s] and note the call so that it can be repeated. First hand over
-        the log if it would exceed the largest number of steps.
-        """
+        """Take time steps between the given instants [s], log them, and note the call so that it can be repeated.
+        The log is handed over as a section first if it would get longer than a section may be."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
@@ -121,22 +119,21 @@ class SectionStepper(RecordingStepper):
         return (yield from steps(instants, step, storage))
 
     def project(self, time: float) -> None:
-        """Project the velocities onto the joint constraints at a time [s], and note the call so that it can be
-        repeated.
-        """
+        """Project the velocities onto the joint constraints at a time [s]. The call is noted so that it can be
+        repeated when the section of the run is differentiated."""
         self._note(partial(super().project, time))
         super().project(time)
 
     def _note(self, call: Callable[[], object]) -> None:
-        """Store a call of the stepper for later repetition, with a snapshot if it is the first call of a
-        section.
-        """
+        """Store a call of this time stepper for repetition later; the first call of a section is preceded by a
+        snapshot of the stepper."""
         if self._begin is None:
             self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """Hand over the log since the last section as a section that can be repeated, and clear the log."""
+        """End the present section of a long run: hand it over with its log, in a form that can be repeated, and
+        clear the log."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -150,7 +147,8 @@ class SectionStepper(RecordingStepper):
         self._begin = None
 
     def repeat(self, piece: RepeatedPiece) -> Sequence[Any]:
-        """Repeat the steps of a section from its snapshot and return their log."""
+        """Repeat the time steps of one section of a long run from its snapshot, bit by bit. Return their log:
+        states and prescribed values of all steps."""
         self.log.clear()
         super().restore(np.append(piece.snapshot[:-1], 0))
         for call in piece.calls:
@@ -158,15 +156,15 @@ class SectionStepper(RecordingStepper):
         return list(self.log)
 
     def snapshot(self) -> Array:
-        """Return the state of the stepper as an array. Its last number counts the log entries so far, including
-        those that were handed over.
-        """
+        """Return the state of this time stepper as an array. Its last number counts all log entries so far, also
+        those that were handed over."""
         found = super().snapshot()
         found[-1] += self._forgotten
         return found
 
     def restore(self, snapshot: Array) -> None:
-        """Restore the stepper to a snapshot, and remove the log entries and noted calls made since."""
+        """Set this time stepper back to a snapshot, and remove the log entries and noted calls that were made
+        since."""
         done = int(snapshot[-1])
         super().restore(np.append(snapshot[:-1], max(0, done - self._forgotten)))
         self._calls = [call for call in self._calls if call[0] < done]
@@ -179,7 +177,8 @@ class CachingRecipe(Recipe[Costs]):
     _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
 
     def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Costs]:
-        """Return the model for these parameters, from the cache if it was built before."""
+        """Return the model that the user's build function makes of these parameters, from a cache if it was built
+        before."""
         key = _key(parameters)
         if key not in self._kept:
             self._kept[key] = super().made(parameters, similar)
@@ -187,7 +186,8 @@ class CachingRecipe(Recipe[Costs]):
 
 
 def _key(parameters: Any) -> Any:
-    """Return a dictionary key made of the bytes of all parameter values, also of nested ones."""
+    """Return a dictionary key that identifies parameter values, made of the bytes of all arrays and signals, also
+    of nested dictionaries."""
     if isinstance(parameters, Mapping):
         return tuple((name, _key(each)) for name, each in parameters.items())
     return (parameters.values if isinstance(parameters, Signal) else np.asarray(parameters)).tobytes()
@@ -231,16 +231,16 @@ class CostsOfPiece(CostsOfRun):
 
 
 def _numbers_a_step(assembly: Assembly) -> int:
-    """Return how many floating-point numbers the derivative of one step needs in memory: states, prescribed values,
-    derivatives and equations.
-    """
+    """Return how many floating-point numbers have to be in memory to differentiate one step of a model: states,
+    prescribed values, derivatives and equations."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
 def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
-    """Return whether all steps of a run can be stored at once within the memory limit [bytes]."""
+    """Return whether all steps of a run can be stored at once for its derivatives within ``memory`` [bytes];
+    ``instants`` is the clock of the run."""
     return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
 
 
@@ -253,8 +253,8 @@ def costs_of_long_run(
     options: StepOptions,
     memory: float,
 ) -> tuple[Array, Array]:
-    """Return the values of the costs of a long run, shape (costs,), and their derivatives, shape (costs,
-    parameters). The run is repeated and differentiated in sections to save memory.
+    """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). To save
+    memory the run is repeated and differentiated in sections, the last one first.
 
     Args:
         base: the model.
@@ -339,7 +339,8 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a cost of a motion and its derivatives with respect to parameters, computed by the adjoint method.
+    """Return a cost of a motion and its derivatives with respect to parameters of the model. The motion is
+    simulated and then differentiated by the adjoint method, in one pass backwards in time for all parameters.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
@@ -414,7 +415,8 @@ class Objective:
         self.start: Array = self._parameters.values.copy()
 
     def __call__(self, values: ArrayLike) -> tuple[float, Array]:
-        """Return the cost of the motion and its gradient at flat parameters, shape (parameters,).
+        """Return the cost of the motion and its gradient, shape (parameters,), for one flat array of parameters, as
+        optimizers call it.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -427,7 +429,8 @@ class Objective:
         return f"Objective({how_many(self.start.size, 'parameter')})"
 
     def parameters(self, values: ArrayLike) -> Any:
-        """Convert flat parameters, shape (parameters,), to the form that the build function takes.
+        """Convert one flat array of parameters, shape (parameters,), to the argument of the user's build function:
+        a dictionary by name, or one array.
 
         Raises:
             ParameterError: not as many.
@@ -439,7 +442,7 @@ class Objective:
 
 
 def checked_cost(value: object) -> Cost:
-    """Check that the user's cost function returned a ``Cost`` and return it unchanged.
+    """Return the value of the user's cost function if it is a ``Cost``; raise ``ParameterError`` for anything else.
 
     Raises:
         ParameterError: something else.

@@ -46,9 +46,8 @@ class ModeDerivatives:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """Return an HTML table of frequencies and their derivatives with respect to scalar parameters, for
-        notebooks.
-        """
+        """Return an HTML table for notebooks: frequencies of the modes of a linear model and their derivatives with
+        respect to scalar parameters."""
         slopes = self.of_frequencies if isinstance(self.of_frequencies, dict) else {}
         plain = {name: each for name, each in slopes.items() if np.ndim(each) == 1}
         rows = [
@@ -59,14 +58,13 @@ class ModeDerivatives:
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies of the modes as moduli of the eigenvalues, ``|s|``, shape (count,) [rad/s]."""
+        """Angular frequencies of these modes, the moduli ``|s|`` of their eigenvalues, shape (count,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def of_frequencies(self) -> Values:
-        """Derivatives of the frequencies ``|s|`` [rad/s] with respect to the parameters, shaped as
-        ``derivatives``.
-        """
+        """Derivatives of the angular frequencies ``|s|`` [rad/s] of these modes with respect to the parameters, in
+        the structure of ``derivatives``."""
         turned = self.eigenvalues.conj() / np.where(self.frequencies > 0, self.frequencies, 1.0)
         if isinstance(self.derivatives, dict):
             return {name: np.real(turned * slopes) for name, slopes in self.derivatives.items()}
@@ -94,7 +92,8 @@ def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
     """Return the lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with respect to
-    parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and x, (9.9).
+    parameters. They are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and x; the build
+    function makes the model of parameters.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -123,7 +122,8 @@ def mode_derivatives(
 def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
-    """Return the frequency responses of a linear model and their derivatives with respect to parameters (9.10).
+    """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect to
+    parameters. The build function makes the model of parameters; ``frequencies`` are in rad/s.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 
@@ -191,8 +191,8 @@ class _Change:
 
 
 def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Change]:
-    """Return the derivatives of the matrices of a linear model with respect to all parameters, by central
-    differences between models that the build function makes.
+    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to all parameters. They
+    are central differences between models that the build function makes.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
@@ -237,7 +237,8 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
 
 
 def _change_mask(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """Return a sparse matrix with ones at the entries of ``change`` that exceed round-off of the matrix ``own``."""
+    """Return a sparse matrix with ones where ``change`` exceeds round-off of the entries of the matrix ``own``, to
+    which it is a change."""
     entries = sparse.coo_array(change)
     before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
     is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)
@@ -246,16 +247,15 @@ def _change_mask(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
-    """Return one array of integers that identify the nonzero entries of several sparse matrices; entries of
-    different matrices get different integers.
-    """
+    """Return integers that identify the nonzero entries of several sparse matrices, as one array. Entries of
+    different matrices get different integers."""
     whole = sparse.coo_array(sparse.block_diag(masks))
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Return the left and right eigenvector (y, x) of the eigenvalue problem A x = s E x for a known eigenvalue s.
-    Inverse iteration is used.
+    """Return the left and the right eigenvector (y, x) of the eigenvalue problem A x = s E x for a known eigenvalue
+    s. Inverse iteration is used; a repeated eigenvalue raises ``ModelError``.
 
     Raises:
         ModelError: an eigenvalue that is not simple.

@@ -43,25 +43,24 @@ class ModelNumbers:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Return the data changes of one kind ("table", "moving", "loads" or "start") as a dictionary. Its keys are
-        names of tables, or indices of sequences of steps.
-        """
+        """Return those changes of model data that are of one kind ("table", "moving", "loads" or "start") as a
+        dictionary. Its keys are names of tables, or indices of stretches of steps."""
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelNumbers":
-        """Return these changes of model data multiplied by a factor."""
+        """Return these changes of model data (tables, prescribed values, initial state) multiplied by a factor."""
         return ModelNumbers({part: factor * own for part, own in self.parts.items()})
 
     def plus(self, other: "ModelNumbers") -> "ModelNumbers":
-        """Return the sum of two sets of changes of model data. Arrays that only one of the sets has are copied."""
+        """Return the sum of two sets of changes of model data (tables, prescribed values, initial state); an array
+        that only one of them has is taken from there."""
         known = self.parts
         sums = {part: known[part] + own if part in known else own for part, own in other.parts.items()}
         return ModelNumbers({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelNumbers":
-        """Return these changes of model data with zeros where the masks are false. Tables without a mask are left
-        out.
-        """
+        """Return these changes of model data with zeros where the masks are False. Tables without a mask are left
+        out; prescribed values and initial state without a mask become zero."""
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -80,9 +79,9 @@ def _parts(
 
 
 def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
-    """Return the data of the model of a run (table entries, prescribed values, initial state) as the scale against
-    which changes are judged as round-off. Initial states are represented by their largest value in each table.
-    """
+    """Return the sizes of all data of a run's model (tables, prescribed values, initial state), against which
+    changes are judged as round-off. They are the data themselves; for the initial state the largest value of each
+    table."""
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: base.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(base).items()}
@@ -90,17 +89,15 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
 
 
 def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
-    """Return masks of the model data that a parameter changes by more than round-off, by the kind and name of each
-    array. Arrays without such an entry are left out.
-    """
+    """Return masks of those model data that a parameter changes by more than round-off, as a dictionary by kind and
+    name of the array. Arrays without a change are left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
     return {name: mask for name, mask in found.items() if mask.any()}
 
 
 def random_shares(count: int) -> Array:
-    """Return factors for the change of each of ``count`` parameters in three models that are perturbed together,
-    shape (3, count). The ratios of the three changes of a table entry identify its parameter.
-    """
+    """Return random factors for the changes of ``count`` parameters in three models that are perturbed together,
+    shape (3, count). The ratios of the three changes of a table entry then tell which parameter changes it."""
     random, places = np.random.default_rng(2), np.arange(count)
     rows = [(random.permutation(places) + random.uniform(0.3, 0.7, count)) / count for _ in range(2)]
     return np.stack([np.ones(count), *(0.5 + 0.5 * row for row in rows)])
@@ -109,8 +106,9 @@ def random_shares(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelNumbers], shares: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Determine which entries of the model data each parameter changes, from three models in which all parameters
-    were changed together by different shares. None if two parameters change one entry.
+    """Return for each parameter masks of the model data that it changes, found from three models in which all
+    parameters were changed together. ``shares`` are the factors of the changes; None: two parameters change the
+    same entry.
 
     Args:
         changes: of the models.
@@ -146,9 +144,8 @@ def separate_masks(
 
 
 def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
-    """Group the parameters such that no entry of the model data is changed by two parameters of a group. At most
-    one parameter of a group changes sensor readings; those in ``alike`` do not.
-    """
+    """Split parameters into groups such that no entry of the model data is changed by two of a group. Groups can be
+    perturbed together; at most one parameter of a group changes sensor readings (those in ``alike`` do not)."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -160,9 +157,8 @@ def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -
 
 
 def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Return whether all changes of a perturbed model lie within the masks of its perturbed parameters. Changes
-    that are round-off of ``sizes`` do not count.
-    """
+    """Return whether all changes of a perturbed model lie within the masks of the parameters that were perturbed.
+    Changes that are round-off of ``sizes`` are ignored."""
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -172,16 +168,15 @@ def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes:
 
 
 def agree(first: Array, second: Array) -> bool:
-    """Return whether two arrays of readings have the same shape and are equal up to round-off."""
+    """Return whether two arrays of sensor readings have the same shape and are equal up to round-off."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
 def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
-    """Return the changes of all data of the model ``other`` relative to the model ``base`` of a run. Return None if
-    shapes or integers of their tables differ.
-    """
+    """Return the changes of all data (tables, prescribed values, initial state) from the model ``base`` of a run to
+    the model ``other``. None: their integers or shapes differ, so that changes of numbers do not describe it."""
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -196,8 +191,8 @@ def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbe
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether the samples of a signal change the loads of a model and nothing else. The model ``base`` of
-    the run is compared with ``other``, which was rebuilt with other samples.
+    """Return whether the samples of a signal change the loads of a model and nothing else. ``other`` was rebuilt
+    with changed samples and is compared with the model ``base`` of the run.
 
     Args:
         run: of the model.

@@ -56,9 +56,8 @@ class Direction:
 
     @property
     def size(self) -> float:
-        """Largest absolute component of the change, the step of the central difference in the unit of the
-        parameter.
-        """
+        """Largest absolute component of this change of parameters: the step of the central difference, in the unit
+        of the parameter."""
         return float(np.abs(self.change).max())
 
 
@@ -113,9 +112,8 @@ class Parameters:
         return len(self.values)
 
     def made(self, values: Array) -> Any:
-        """Convert a flat vector of values, shape (parameters,), to the argument of the build function: a dictionary
-        by name, with signals rebuilt, or one array.
-        """
+        """Return the argument for the user's build function that belongs to a flat vector of parameter values,
+        shape (parameters,). It is a dictionary by name, with signals made anew, or one array."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = values[self.places[name]]
@@ -126,9 +124,8 @@ class Parameters:
         return found if self._is_named else found["parameters"]
 
     def shaped(self, flat: Array | NDArray[np.complex128]) -> Values:
-        """Convert flat values, shape (parameters, ...), to the structure of the user's parameters: a dictionary by
-        name, or one array. Signals become arrays of samples.
-        """
+        """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's parameters: a
+        dictionary by name, or one array. Signals become arrays of samples."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():
             own = flat[self.places[name]]
@@ -146,7 +143,7 @@ class Parameters:
 
     @property
     def labels(self) -> list[str]:
-        """Label of each component of the flat parameter vector for messages, such as ``mass`` or ``radius[2]``."""
+        """Name of each component of the flat parameter vector for messages, such as ``mass`` or ``radius[2]``."""
         return [
             name if np.ndim(self._given[name]) == 0 else f"{name}[{k}]"
             for name, place in self.places.items()
@@ -154,8 +151,8 @@ class Parameters:
         ]
 
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
-        """Check the user's bounds and return the least and greatest value of each bounded parameter by name. The
-        present values must lie between them.
+        """Return the least and the greatest value of each parameter for which the user gave bounds, as a dictionary
+        by name. Raise ``ParameterError`` for unknown names, no two numbers, or present values outside.
 
         Raises:
             ParameterError: no such parameter, no two numbers, or a value that is not between them.
@@ -174,30 +171,30 @@ class Parameters:
         return found
 
     def label(self, direction: Direction) -> str:
-        """Return the name of the parameter that a direction changes, for messages."""
+        """Return the name of the parameter that a direction (change of the parameter vector) changes, for
+        messages."""
         if direction.number >= 0:
             return self.labels[direction.number]
         at = int(np.flatnonzero(direction.change)[0])
         return next(name for name, place in self.places.items() if place.start <= at < place.stop)
 
     def singles(self, name: str | None = None) -> list[Direction]:
-        """Return one direction for each component of the parameter ``name``, or of all parameters if it is None.
-        Samples of signals are components too.
-        """
+        """Return directions for finite differences that change one component of the parameter vector each: all
+        components, or those of the parameter ``name``. Samples of signals are components too."""
         own = range(len(self))[self.places[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
     def numbers(self) -> list[Direction]:
-        """Return one direction for each component of all parameters that are not signals."""
+        """Return directions for finite differences that change one component of the parameter vector each, for all
+        parameters that are not signals."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
             samples[self.places[name]] = True
         return [each for each in self.singles() if not samples[each.number]]
 
     def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
-        """Group the directions by array parameter and return their indices, one list for each array. Only nonzero
-        components count, and only arrays with at least five of them.
-        """
+        """Return groups of indices of directions, one group for each array parameter with at least five nonzero
+        components. Such components are perturbed together first, to find the data that each changes."""
         found = []
         for name, place in self.places.items():
             own = [
@@ -211,21 +208,20 @@ class Parameters:
 
     @property
     def signals(self) -> list[str]:
-        """List the names of the parameters that are signals (sampled functions of time)."""
+        """Names of the parameters that are signals (sampled functions of time)."""
         return [name for name, given in self._given.items() if isinstance(given, Signal)]
 
     def signs(self, name: str) -> Direction:
-        """Return a direction that changes all samples of the signal ``name`` together, each up or down at
-        random.
-        """
+        """Return a direction that changes all samples of the signal ``name`` at once, each up or down at random. It
+        serves to find out what the signal changes."""
         change, place = np.zeros(len(self)), self.places[name]
         signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
         change[place] = signs * self._steps[place]
         return Direction(change)
 
     def samples(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return a few directions that together perturb all samples of the signal ``name``. The samples of one
-        direction act in different steps, so that one difference serves all of them.
+        """Return a few directions for finite differences that together change all samples of the signal ``name``.
+        Samples of one direction act in different steps of the run, so that one difference serves all of them.
 
         Args:
             name: of the signal.
@@ -262,9 +258,8 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
-    """Return the index of the form first + k * apart that lies between ``low`` and ``high`` (both included), or -1
-    if there is none; element by element.
-    """
+    """Return the index of the form first + k * stride (k an integer) between ``low`` and ``high``, both included;
+    -1 where there is none. All is done element by element."""
     number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 
@@ -286,8 +281,8 @@ Measured = TypeVar("Measured")
 
 
 def check_build(build: object, argument: str = "parameters") -> None:
-    """Check that a build function takes all parameters as one argument; refuse others with a message that shows the
-    right call.
+    """Raise ``ParameterError`` unless a user's build function can be called with all parameters as one argument;
+    the message shows the right call.
 
     Raises:
         ParameterError: with the call that passes them by name.
@@ -338,8 +333,8 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
-        """Call the user's functions with these parameters and return the model with its tables, its initial state
-        and its measured quantities. Equal data of a similar model are shared.
+        """Return the model that the user's functions make of these parameters: its tables, initial state and
+        measured quantities (sensors or costs). Equal data of the model ``similar`` are used again.
 
         Args:
             parameters: as the build function takes them.
@@ -391,7 +386,7 @@ BY_CHANCE = 10
 
 def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str, Array]:
     """Return the initial state of a built model as arrays by name: position, rotation, elastic coordinates,
-    velocity and history variables. If a base model is given, contact pairs are in the rows that they have there.
+    velocity and history variables. Contact pairs are in the rows that they have in ``base`` if that is given.
 
     Args:
         built: the model.
@@ -404,17 +399,16 @@ def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str,
 def start_difference(
     less: Mapping[str, Array], more: Mapping[str, Array], layout: Layout, distance: float
 ) -> Variation:
-    """Return the derivative of the initial state with respect to a parameter: the difference of two initial states
-    divided by the distance of their parameter values.
-    """
+    """Return the derivative of the initial state with respect to a parameter: the change from the state ``less`` to
+    the state ``more``, divided by the ``distance`` of their parameter values."""
     change = difference(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Check that a perturbed model has the same unknowns as the model of the run and that its events occur at the
-    same prescribed times; raise an error otherwise.
+    """Raise ``ModelError`` if a perturbed model has other unknowns than the model ``base``, or other prescribed
+    times of events, so that differences make no sense. ``label`` names the parameter in the message.
 
     Args:
         base, other: the models.
@@ -450,16 +444,16 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | 
 
 
 def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
-    """Return whether the changes of the residuals with a parameter increased (``upper``) and decreased (``lower``)
-    are opposite up to round-off, as for a smooth function.
-    """
+    """Return whether equations are a smooth function of a parameter: their changes with the parameter increased and
+    decreased, ``upper`` and ``lower``, are opposite. Differences of the size of round-off (``noise``) do not
+    count."""
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
 
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
-    """Refuse equations that jump with a parameter, for example because a mode changes its sign or a mesh changes.
-    The changes with the parameter increased and decreased must be opposite.
+    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode changes
+    its sign or a mesh changes. Their changes with the parameter increased and decreased must be opposite.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.
@@ -478,8 +472,8 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Refuse a signal whose samples change the equations of steps that are not next to their own instants, such as
-    a signal with a delay.
+    """Raise ``ParameterError`` if samples of a signal change the equations of steps away from their own instants,
+    as a signal with a delay does. ``is_acting`` says which steps are near a changed sample.
 
     Args:
         changes: of the equations of each step due to samples that are far from each other, shape (N, unknowns).
@@ -501,7 +495,8 @@ def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> Non
 
 @contextmanager
 def other_values(signal: Signal, values: Array) -> Iterator[None]:
-    """Context manager that replaces the sample values of a signal and restores them at the end."""
+    """Context manager that replaces the sample values of a signal, in place, and puts the former values back at the
+    end."""
     own = signal.values
     signal.values = values
     try:

@@ -43,7 +43,8 @@ class RunOfStates(RecordedRun):
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers (forces) of the joints, which are refused here with an error.
+        """Multipliers (forces) of the joints of this run; always raises ``ModelError``, since they are no functions
+        of a single state and cannot be differentiated.
 
         Raises:
             ModelError: always.
@@ -51,7 +52,8 @@ class RunOfStates(RecordedRun):
         raise ModelError("forces of joints cannot be differentiated yet; take sensors of positions and velocities")
 
     def rate(self, values: Array) -> Array:
-        """Refuse time derivatives of recorded values with an error, as states have no neighbours in time here.
+        """Raise ``ModelError`` always: time derivatives of recorded values cannot be formed, since the rows of this
+        run are unrelated states.
 
         Raises:
             ModelError: always.
@@ -64,12 +66,11 @@ class Readable(Protocol):
 
     @property
     def is_energy(self) -> bool:
-        """Whether the sensor reads energies, which need a difference formula of higher order."""
+        """Whether this sensor reads energies, whose derivatives need a difference formula of higher order."""
 
     def read(self, run: Any) -> Array:
-        """Return the readings of the sensor at all instants of a run, shape (instants,) or (instants,
-        components).
-        """
+        """Return the readings of this sensor at all instants of a recorded run, shape (instants,) or (instants,
+        components)."""
 
 
 class Projected:
@@ -80,7 +81,8 @@ class Projected:
     is_energy = False
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the projected velocities at all instants of a run, shape (instants, velocities)."""
+        """Return all velocities of a mechanism, projected onto its joint constraints, at all instants of a recorded
+        run, shape (instants, velocities)."""
         return run.velocities
 
 
@@ -101,9 +103,8 @@ class Reader:
 
     @cached_property
     def given(self) -> RecordedGiven:
-        """Positions, rotations and velocities of prescribed frames, and prescribed paths with their rates, at all
-        times.
-        """
+        """Prescribed motions at all times of this sensor reader: positions, rotations and velocities of moving
+        frames, and paths with their rates."""
         system = self.assembly.system
         own = GivenFunctions(system.moving_frames, system.paths, self.times)
         return RecordedGiven(
@@ -117,12 +118,13 @@ class Reader:
 
     @cached_property
     def moving(self) -> Array:
-        """Prescribed vectors of the mechanism at all times, shape (times, 3 * vectors)."""
+        """Prescribed vectors of the mechanism (moving frames, paths) at all times of this sensor reader, shape
+        (times, 3 * vectors)."""
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
-        """Read sensors at some states; the time of each state is ``times[instants]``. Return the readings of each
-        sensor, shape (states,) or (states, components).
+        """Return the readings of each sensor at the given states, shape (states,) or (states, components).
+        ``instants`` are indices of the time of each state among the times of this reader.
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
@@ -138,8 +140,8 @@ class Reader:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Return states as a recorded run that sensors can read; quantities that are no functions of a single state
-        are NaN or refused.
+        """Return states as a recorded run that sensors can read, although they are no motion. Quantities that are
+        no functions of a single state are NaN or raise an error.
 
         Args:
             states: tables of the states.
@@ -166,8 +168,8 @@ class Reader:
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
     def read_all(self, sensors: Sequence[Readable], states: Mapping[str, Array]) -> list[Array]:
-        """Read sensors at states that have one row for each time of this reader. Return the readings of each
-        sensor, shape (times,) or (times, components).
+        """Return the readings of each sensor at states that have one row for each time of this reader, shape
+        (times,) or (times, components).
 
         Raises:
             ModelError: as ``read``.
@@ -175,7 +177,8 @@ class Reader:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Compute kinetic, strain, gravity and spring energy of each state, shape (states, 4) [J]."""
+        """Return the energies of each given state, shape (states, 4) [J]: kinetic, strain, gravity and spring
+        energy."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_numbers"]))
         for name in OF_STATES:
@@ -201,38 +204,35 @@ class Jacobian:
     velocities: int
 
     def vjp(self, instant: int, weights: Array, pose: Array, velocity: Array) -> None:
-        """Propagate an adjoint ``weights`` of the reading at an instant, shape (..., components), to the state. The
-        adjoints of pose and velocity, shape (..., velocities), are added in place.
-        """
+        """Add the product of an adjoint ``weights`` of the sensor reading at an instant with this derivative to
+        ``pose`` and ``velocity``, in place. Weights have shape (..., components), the sums (..., velocities)."""
         both = np.zeros((*weights.shape[:-1], 2 * self.velocities))
         both[..., self.directions] = weights @ self.values[instant]
         pose += both[..., : self.velocities]
         velocity += both[..., self.velocities :]
 
     def jvp(self, instant: int, pose: Array, velocity: Array) -> Array:
-        """Return the change of the reading at an instant, shape (..., components), due to changes of pose and
-        velocity, shape (..., velocities) each.
-        """
+        """Return the change of the sensor reading at an instant, shape (..., components), for changes of pose and
+        velocity, shape (..., velocities) each."""
         both = np.concatenate([pose, velocity], axis=-1)[..., self.directions]
         return np.asarray(both @ self.values[instant].T)
 
     def jvp_all(self, states: Variation) -> Array:
-        """Return the changes of the readings at all instants, shape (parameters, instants, components). Given are
-        changes of the states, shape (instants, parameters, velocities).
-        """
+        """Return the changes of the sensor readings at all instants, shape (parameters, instants, components), for
+        changes of the states of shape (instants, parameters, velocities)."""
         both = np.concatenate([states.pose, states.velocity], axis=-1)[..., self.directions]
         return np.asarray(np.einsum("tpd,tcd->ptc", both, self.values, optimize=True))
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Return copies of the state tables at the given instants, by name, for the tables that sensors may read."""
+    """Return copies of the state tables (position, rotation, velocity, ...) at the given instants, by name, for
+    those tables that sensors may read."""
     return {name: rows[name][instants] for name in OF_STATES}
 
 
 def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) -> Jacobian:
-    """Return the derivatives of a sensor's readings with respect to pose and velocities at all states in
-    ``rows``.
-    """
+    """Return the derivatives of a sensor's readings with respect to pose and velocities in all states ``rows``, one
+    state for each time of the reader."""
     instants = np.arange(len(reader.times))
     directions, parts = _slopes(reader, rows, sensor, instants)
     velocities = int(reader.assembly.memory.counts["velocities"])
@@ -242,8 +242,8 @@ def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) 
 def slopes_of_costs(
     reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """Return the derivatives of several costs with respect to pose and velocities at all instants. Each cost is a
-    sum of sensor readings times weights.
+    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A cost
+    is given as pairs of a sensor and the weights of its readings.
 
     Args:
         reader: reads the sensors.
@@ -271,9 +271,8 @@ def slopes_of_costs(
 
 
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
-    """Return the step of the central difference for each component of pose and velocity, shape (2 *
-    velocities,).
-    """
+    """Return the step sizes of central differences for all components of pose and velocity; shape (2 *
+    velocities,), chosen from the lengths and speeds of the mechanism."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (
@@ -286,8 +285,8 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the components of pose and velocity that a sensor depends on, shape (d,), and an iterator over its
-    derivatives with respect to them.
+    """Return the components of pose and velocity on which a sensor depends, shape (d,), and an iterator over its
+    derivatives with respect to them. The iterator yields chunks of instants with their derivatives.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -314,8 +313,7 @@ def _parts(
     steps: Array,
 ) -> Iterator[tuple[IntArray, Array]]:
     """Yield chunks of the given instants with the derivatives of a sensor's readings there, shape (instants,
-    components, directions).
-    """
+    components, directions). Chunks limit the memory; ``directions`` are components of pose and velocity."""
     chunk = max(1, MOST_INSTANTS // (len(_stencil(sensor)) * max(1, len(directions))))
     for begin in range(0, len(instants), chunk):
         own = instants[begin : begin + chunk]
@@ -330,9 +328,8 @@ def _differences(
     directions: IntArray,
     steps: Array,
 ) -> Array:
-    """Return central differences of a sensor's readings along chosen components of pose and velocity, shape
-    (instants, components, directions).
-    """
+    """Return the derivatives of a sensor's readings along chosen components of pose and velocity by central
+    differences, shape (instants, components, directions)."""
     count, stencil = len(directions), _stencil(sensor)
     if not count:
         values = reader.read([sensor], states_at(rows, instants), instants)[0].reshape(len(instants), -1)
@@ -355,7 +352,8 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of the components of pose and velocity that a sensor's reading depends on.
+    """Return the indices of the components of pose and velocity on which a sensor's reading depends, all of a body
+    if any. Bodies are perturbed one after the other near the state at ``instant``.
 
     Bodies are perturbed as a whole, near the state but not at it, so that no velocity or coordinate is zero.
     """

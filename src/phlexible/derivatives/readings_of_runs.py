@@ -39,8 +39,8 @@ class WeightedTerm(CostTerm):
 
 
 def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Merge parameters and the sample values of inputs into one dictionary by name. Each input is given as the pair
-    (times, values).
+    """Return one dictionary by name with all parameters and the sample values of all inputs. Each input is given as
+    a pair (times, values); a name in both raises an error.
 
     Raises:
         ParameterError: a name that both have.
@@ -51,9 +51,8 @@ def named_values(parameters: Mapping[str, Any], inputs: Mapping[str, tuple[Any, 
 
 
 def built_from(values: Mapping[str, Array], inputs: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    """Convert arrays by name to the argument of a build function: numbers, arrays, and a ``Signal`` for each name
-    in ``inputs``, whose sample times are given there.
-    """
+    """Return the argument for a user's build function made of arrays by name: numbers, arrays, and a ``Signal`` for
+    each name in ``inputs``, which has its sample times."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         own = np.asarray(value, dtype=np.float64)
@@ -88,8 +87,8 @@ class ReadingsOfRuns:
         check_callable("sensors", self.sensors, "model")
 
     def read(self, parameters: Mapping[str, Any]) -> tuple[Array, dict[str, Array]]:
-        """Run the model that belongs to the parameters. Return the instants, shape (instants,) [s], and the sensor
-        readings by name, shape (instants,) or (instants, components).
+        """Simulate the model that belongs to the parameters. Return the instants, shape (instants,) [s], and the
+        sensor readings by name, shape (instants,) or (instants, components).
 
         Raises:
             PhlexibleError: as ``ph.gradient``.
@@ -101,9 +100,9 @@ class ReadingsOfRuns:
         return run.times, dict(zip(own.measured, found, strict=True))
 
     def vjp(self, parameters: Mapping[str, Any], weights: Mapping[str, Array]) -> dict[str, Any]:
-        """Return the derivatives, by name, of the sum of all sensor readings times ``weights`` with respect to the
-        parameters: a vector-Jacobian product.
-        """
+        """Return the derivatives of the sum of all sensor readings times ``weights`` with respect to the
+        parameters, by name (vector-Jacobian product). The model is simulated and differentiated by the adjoint
+        method."""
 
         def cost(model: Any) -> Cost:
             return Cost(

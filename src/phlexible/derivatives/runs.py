@@ -115,9 +115,8 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps between the given instants [s] and log each of them. The recorded results are the same as
-        without the log.
-        """
+        """Take time steps between the given instants [s] and log each of them for derivatives. Recorded results are
+        the same as without the log."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -171,9 +170,8 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of steps that were just taken and return the states at their ends. The state of the
-        stepper is restored afterwards.
-        """
+        """Repeat the substeps of steps that were just taken and return the states at their ends, one array each.
+        ``begin`` is the state before them; the state of the stepper is the same afterwards."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -192,9 +190,8 @@ class RecordingStepper(Stepper):
         return states
 
     def control(self, time: float) -> None:
-        """Evaluate the controllers at a time [s], which sets their values for the next steps, and log the
-        evaluation.
-        """
+        """Call the controllers at a time [s], which sets their values for the next steps, and log the instant with
+        its state for derivatives."""
         super().control(time)
         self.log.append(Evaluated(time, self.memory.state.copy()))
 
@@ -205,18 +202,16 @@ class RecordingStepper(Stepper):
         return answered
 
     def project(self, time: float) -> None:
-        """Project the velocities onto the constraints of the joints at a time [s], and log the jump of the
-        velocities.
-        """
+        """Project the velocities onto the constraints of the joints at a time [s], and log the velocity jump for
+        derivatives."""
         before = self.memory.state.copy()
         super().project(time)
         if self.memory.counts["rows"]:
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def happen(self, event: int, time: float) -> None:
-        """Apply the locks and releases of an event at a time [s], and log the jump of the velocities with the
-        locked joints.
-        """
+        """Apply an event at a time [s], given by its index: close and open its locks, project the velocities, and
+        log the velocity jump with the locked joints."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().happen(event, time)
@@ -232,19 +227,19 @@ class RecordingStepper(Stepper):
             self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
-        """Return the state of the stepper as an array, with the number of log entries as its last number."""
+        """Return the state of this time stepper as an array, from which it can be restored; the last number counts
+        the log entries."""
         return np.append(super().snapshot(), len(self.log))
 
     def restore(self, snapshot: Array) -> None:
-        """Restore the stepper to a snapshot and remove the log entries made since."""
+        """Set this time stepper back to a snapshot and remove the log entries that were made since."""
         super().restore(snapshot[:-1])
         del self.log[int(snapshot[-1]) :]
 
 
 def _without_means(rows: Array, reactions: int) -> Array:
-    """Replace, in place, the multipliers and forces in stored rows, which are means over two adjacent steps, by
-    those of single steps. They fill the last ``reactions`` columns.
-    """
+    """Replace the multipliers and forces in stored rows, which are means over two adjacent steps, by those of
+    single steps, in place. They are the last ``reactions`` columns; return the rows."""
     own = rows[:, rows.shape[1] - reactions :]
     signs = 1.0 - 2.0 * (np.arange(len(rows)) % 2)[:, None]  # x_k = 2 m_k - x_k+1: sums with alternating signs
     own[:-1] *= 2.0
@@ -297,43 +292,45 @@ class TakenRun:
 
     @property
     def system(self) -> System:
-        """Mechanism of the run as arrays of numbers."""
+        """Mechanism of this run as arrays of numbers."""
         return self.assembly.system
 
     @property
     def velocities(self) -> int:
-        """Number of velocities of the mechanism."""
+        """Number of velocities of the mechanism of this run."""
         return int(self.assembly.memory.counts["velocities"])
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """State tables at the stored instants by name, shape (instants, ...) each."""
+        """State tables of this run (position, rotation, velocity, ...) by name at the stored instants, shape
+        (instants, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def implicit(self) -> int:
-        """Number of steps in which force laws that are Python functions of the state act."""
+        """Number of steps of this run in which forces are Python functions of the state."""
         return sum(isinstance(each, RunPiece) and each.is_implicit for each in self.course)
 
     @property
     def has_laws(self) -> bool:
-        """Whether force laws that are Python functions of the state act in the run."""
+        """Whether forces that are Python functions of the state act in this run."""
         return self.implicit > 0
 
     @property
     def is_controlled(self) -> bool:
-        """Whether the mechanism of the run has controllers or force laws that are Python functions of the state."""
+        """Whether the mechanism of this run has controllers or forces that are Python functions of the state."""
         return bool(self.assembly.controlled)
 
     @property
     def jumps(self) -> int:
-        """Number of jumps of the velocities in the run, by projection onto the constraints."""
+        """Number of velocity jumps in this run, where velocities are projected onto the constraints (events,
+        changes of the step size)."""
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
 def differentiable(system: System, like: Assembly | None = None) -> Assembly:
-    """Assemble the tables of a system for steps that can be differentiated, and refuse combinations of parts that
-    cannot. Tables are shared with the assembly ``like`` where they are equal.
+    """Return the tables of numbers of a mechanism for steps that can be differentiated; raise ``ModelError`` for
+    parts that cannot. Tables are shared with the assembly ``like`` where they are equal.
 
     Args:
         system: what moves.
@@ -368,8 +365,8 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
 def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
-    """Integrate a model from an initial state over a duration [s] and return the run with the log that derivatives
-    need.
+    """Simulate a model from an initial state over ``duration`` [s] in steps of ``step`` [s]. Return the run with
+    the log of all steps and jumps that its derivatives need.
 
     Args:
         assembly, start, duration, step, options: the run.
@@ -386,8 +383,8 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Return the clock of a run: the instants [s] at which its steps begin and end, from the duration, the step and
-    the breakpoints of the model.
+    """Return the clock of a run: the instants [s] at which its steps begin and end. They follow from duration [s],
+    step [s] and the breakpoints of the model.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -401,9 +398,8 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
-    """Return whether the constraints of a mechanism are redundant in its initial state, with the locks that are
-    closed at the start.
-    """
+    """Return whether the constraints of a mechanism are linearly dependent in its initial state, with the joint
+    locks that are closed at the start."""
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
@@ -415,8 +411,8 @@ def taken_by(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Integrate a run with a given stepper, which logs it. Return the initial row of the state tables, shape
-    (numbers,), and the stored instants, shape (instants,) [s].
+    """Simulate a run with a given time stepper, which logs it. Return the row of the state tables at the start,
+    shape (numbers,), and the stored instants, shape (instants,) [s].
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -441,14 +437,13 @@ def taken_by(
 
 
 def _initial_locks(assembly: Assembly) -> Array:
-    """Return for each switch (lock of a joint) zero if it is closed at the start and NaN if it is open, shape
-    (switches,).
-    """
+    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is open;
+    shape (switches,)."""
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _no_progress(done: int, count: int) -> None:
-    """Progress callback of a run that does nothing."""
+    """Progress callback of a simulation that does nothing; it is given where no progress is shown."""
 
 
 class _Instants:
@@ -463,7 +458,7 @@ class _Instants:
 
     @property
     def times(self) -> Array:
-        """Recorded instants of the run without repetition, shape (instants,) [s]."""
+        """Recorded instants of a run without repetition, in the order of time, shape (instants,) [s]."""
         return np.array(list(self._times))
 
     @property
@@ -471,7 +466,8 @@ class _Instants:
         return concatenated(self._blocks)
 
     def take(self, recording: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Collect a recorded block of a run, whose first instant is the last one of the block before."""
+        """Collect the instants of a recorded block of a run, and the block itself if blocks are stored. The first
+        instant of a block is the last one of the block before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
         if self._is_kept:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
@@ -484,8 +480,8 @@ def run_of(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Convert the log of a stepper to a run that can be differentiated. Steps without velocity jumps between them
-    are joined to sequences.
+    """Return the run that can be differentiated, made of the log of a time stepper. Steps without velocity jumps
+    between them are joined to stretches; ``times`` [s] are the instants to be stored.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -543,7 +539,8 @@ def run_of(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many steps before and after an event inside of a step depend on the instant of the event.
+    """Return how many logged steps before and after an event within a step depend on the instant of the event.
+    None: no steps do, or that is not supported. ``number`` is the index of the event in the log.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
@@ -568,9 +565,8 @@ def _span(
 
 
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """Return the states at the stored instants of a run, shape (instants, numbers), and where they are among its
-    steps. The latter are indices of step sequence and row of all but the first instant, shape (instants - 1, 2).
-    """
+    """Return the states at the stored instants of a run, shape (instants, numbers), and the stretch and row of each
+    but the first. The latter are integers of shape (instants - 1, 2)."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

@@ -49,8 +49,8 @@ SOME = 50
 
 
 def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Reconstruct from a recorded motion of equal steps the run that derivatives need, without repeating its steps.
-    Return it with the residuals of its equations, shape (steps, unknowns).
+    """Return a recorded motion of equal steps as a run that can be differentiated, without repeating its steps, and
+    the residuals of its equations. Residuals have shape (steps, unknowns); None: the steps have to be repeated.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -95,7 +95,8 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
 
 
 def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded steps."""
+    """Return the largest residual of the equations of motion that counts as round-off in recorded steps;
+    ``velocities`` is the number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -108,8 +109,8 @@ def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
 
 
 def _of_steps(means: Array, first: Array) -> Array:
-    """Recover forces of single steps, shape (steps, forces), from recorded forces that are means over adjacent
-    steps, by ``x_k+1 = 2 m_k - x_k``.
+    """Return forces of single steps, shape (steps, forces), from recorded forces that are means over two adjacent
+    steps. ``first`` is the force of the first step; the others follow by ``x_k+1 = 2 m_k - x_k``.
 
     Args:
         means: at all instants, shape (N + 1, forces); the values at both ends are no means.
@@ -142,7 +143,8 @@ class Sensitivity:
     __repr__ = short_repr
 
     def _repr_html_(self) -> str:
-        """Return an HTML table with a small curve over time for each derivative, for notebooks."""
+        """Return an HTML table for notebooks with the derivatives of sensor readings: last and largest value, and a
+        small curve over time for each."""
         rows = []
         for number, slopes in enumerate(self.derivatives):
             named = slopes if isinstance(slopes, dict) else {"parameters": slopes}
@@ -165,8 +167,8 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor readings over a recorded motion with respect to the parameters of its model;
-    see ``Motion.sensitivity``.
+    """Return the derivatives of sensor readings over a recorded motion with respect to parameters of its model.
+    ``build`` makes the model of parameters, ``measured`` its sensors; see ``Motion.sensitivity``.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -191,8 +193,8 @@ def sensitivity_of_run(
     count: int,
     initial: Start = InitialKind.UNDEFORMED,
 ) -> Sensitivity:
-    """Run the model that ``build`` makes for ``count`` equal steps and return the derivatives of its sensor
-    readings with respect to parameters.
+    """Simulate the model that ``build`` makes of the parameters for ``count`` steps of ``step`` [s]. Return the
+    readings of its sensors over time and their derivatives with respect to the parameters.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
@@ -223,8 +225,8 @@ def _derivatives(
     chosen: Parameters,
     residuals: Array | None = None,
 ) -> Sensitivity | None:
-    """Return the sensor readings of a run and their derivatives with respect to all parameters, by propagating
-    changes forwards in time.
+    """Return the sensor readings of a run and their derivatives with respect to all parameters, by forward
+    differentiation through all steps. None: the model does not reproduce the recorded run.
 
     Args:
         run, base, recipe, chosen: the run, its model, the recipe of models, and parameters.
@@ -285,18 +287,16 @@ def _derivatives(
 def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Return the sensor readings of a perturbed model at states that are perturbed by ``change`` times their
-    derivatives with respect to parameter ``number``.
-    """
+    """Return the sensor readings of a perturbed model at states shifted by ``change`` times their derivatives with
+    respect to parameter ``number``. Differences of two such readings give total derivatives."""
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return reader.read_all(sensors, rows)
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Return whether changes of pose and velocities at all instants, shape (instants, velocities), are so small
-    that the changed states belong to the same motion.
-    """
+    """Return whether changes of pose and velocities at all instants of a run, shape (instants, velocities), are
+    small enough to be the same motion."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),
@@ -311,7 +311,8 @@ def _size(table: Array) -> float:
 
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
-    """Refuse a recorded motion whose steps differ in size or whose initial state is not that of the model.
+    """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, or
+    if its steps differ in size.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -331,8 +332,8 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
 
 
 def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
-    """Repeat the steps of a recorded motion with the log that derivatives need, and check that the states are
-    reproduced.
+    """Repeat the steps of a recorded motion with the log that derivatives need and return the run. Raise
+    ``ParameterError`` if the recorded states are not reproduced.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

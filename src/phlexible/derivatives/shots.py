@@ -75,9 +75,8 @@ class NearStates:
 
     @cached_property
     def of_speeds(self) -> Array:
-        """Weights that make the velocities of a mechanism comparable, shape (velocities,): a length for angular
-        velocities, roots of mass ratios for elastic rates.
-        """
+        """Factors that make the velocities of this mechanism comparable, shape (velocities,): a length for angular
+        velocities, roots of mass ratios for elastic rates, 1 for linear velocities."""
         layout, found = self.system.layout, np.ones(int(self.system.layout.velocity[-1]))
         found[layout.spin[2]] = TURNS * self.system.largest_length
         weights = [velocity_weights(body)[body.rigid_count :] for body in self.system.frames]
@@ -86,9 +85,8 @@ class NearStates:
 
     @cached_property
     def weights(self) -> Array:
-        """Weights that make changes of the pose comparable, shape (velocities,). Stiff elastic coordinates weigh
-        more.
-        """
+        """Factors that make the components of a change of this mechanism's pose comparable, shape (velocities,).
+        Those of stiff elastic coordinates are greater."""
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -99,33 +97,31 @@ class NearStates:
 
     @cached_property
     def _rows(self) -> Array:
-        """Constraint matrix of the reference state with its columns divided by the pose weights, shape
-        (constraints, velocities).
-        """
+        """Constraint matrix of the mechanism in the reference state, with columns divided by the factors of the
+        pose, shape (constraints, velocities)."""
         return self._matrix(self.state) / self.weights
 
     @cached_property
     def free(self) -> Array:
-        """Orthonormal basis of the weighted changes of the pose that keep all joints closed, shape (velocities, k):
-        the null space of the weighted constraint matrix.
-        """
+        """Orthonormal basis of the scaled changes of the pose that keep all joints closed to first order, shape
+        (velocities, k). It is the null space of the scaled constraint matrix."""
         return np.asarray(null_space(self._rows)) if len(self._rows) else np.eye(len(self.weights))
 
     @property
     def count(self) -> int:
-        """Number of minimal coordinates of a state: those of the pose, and one for each velocity."""
+        """Number of minimal coordinates that describe a state near the reference state: the free ones of the pose,
+        and one for each velocity."""
         return int(sum(self.free.shape))
 
     def _matrix(self, state: State) -> Array:
-        """Return the constraint matrix of the mechanism in a state, shape (constraints, velocities), with rotations
-        in body axes.
-        """
+        """Return the constraint matrix (derivative of the joint constraints with respect to the pose) of the
+        mechanism in a state, shape (constraints, velocities). Rotations are in body axes."""
         found = self.system.rows.small_matrix(self.system.at(state))
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Callable[[State], Array]) -> State:
-        """Return the state with the given minimal coordinates at a time [s]; Newton iterations on the pose close
-        all joints. The function ``theta`` computes the coordinates of the force elements in it.
+        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a time [s]; all
+        joints are closed by Newton iterations. ``theta`` computes the coordinates of force elements in a state.
 
         Args:
             coordinates: z, then u, shape (count,).
@@ -152,9 +148,8 @@ class NearStates:
         return replace(found, theta=theta(found))
 
     def _perturbed(self, change: Array) -> State:
-        """Return the reference state with its pose changed by a vector of shape (velocities,), whose rotations are
-        in body axes.
-        """
+        """Return the reference state with its pose changed by the vector ``change``, shape (velocities,):
+        displacements, rotation vectors in body axes and changes of elastic coordinates."""
         rows = _tables(self.state)
         turns = _blocks(self.system, self.state.rotation) @ change
         move(self.system.layout, rows, Variation(turns, np.zeros_like(turns)))
@@ -162,14 +157,13 @@ class NearStates:
 
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
         """Return the change of the pose from the reference state to another state, shape (velocities,), with
-        rotations in body axes. The other state is given as tables with one row.
-        """
+        rotation vectors in body axes. The other state is given as tables of one row."""
         change = difference(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its pose
-        and its velocities, shape (count, velocities) each. The state is given as tables with one row.
+        and to its velocities, shape (count, velocities) each. The state is given as tables of one row.
 
         Shapes (count,), and (count, velocities) twice.
         """
@@ -185,9 +179,8 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """Return the derivatives of pose and velocities with respect to the minimal coordinates, two arrays of
-        shape (velocities, count). They are taken at a state whose joints are closed.
-        """
+        """Return the derivatives of the pose and of the velocities with respect to the minimal coordinates at a
+        state with closed joints. Both have shape (velocities, count)."""
         own = self._matrix(state) / self.weights
         turns = rotation_vectors(self.system.layout, self._change_to(_tables(state)))
         forward = _blocks(self.system, (_right(phi) for phi in turns))
@@ -206,9 +199,8 @@ def _tables(state: State) -> dict[str, Array]:
 
 
 def _right(phi: Array) -> Array:
-    """Return the right Jacobian J of the rotation vector phi, ``exp(phi + dphi) = exp(phi) exp(J dphi)``, shape (3,
-    3).
-    """
+    """Return the right Jacobian J of the rotation vector phi [rad], shape (3, 3): ``exp(phi + dphi) = exp(phi)
+    exp(J dphi)`` for small dphi."""
     angle, own = float(np.linalg.norm(phi)), cross_matrix(phi)
     if angle < 1e-6:
         return np.asarray(np.eye(3) - own / 2)
@@ -217,8 +209,8 @@ def _right(phi: Array) -> Array:
 
 
 def _blocks(system: System, turns: Iterable[Array]) -> Array:
-    """Return an identity matrix, shape (velocities, velocities), with the 3 x 3 matrix of each frame from ``turns``
-    in the place of that frame's rotation.
+    """Return an identity matrix over all velocities of a mechanism in which each floating body's rotation has a 3 x
+    3 matrix from ``turns``. Its shape is (velocities, velocities).
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """
@@ -248,20 +240,19 @@ class Shots:
 
     @property
     def count(self) -> int:
-        """Number of minimal coordinates of all initial states but the first, together."""
+        """Total number of minimal coordinates of the initial states of all shots but the first: unknowns of
+        multiple shooting."""
         return sum(each.count for each in self.near)
 
     def with_numbers(self, coordinates: Array) -> "Shots":
-        """Return a copy whose shots begin at other initial states, given by the minimal coordinates of all of them
-        concatenated, shape (count,).
-        """
+        """Return a copy of these shots with other initial states, given by their concatenated minimal coordinates,
+        shape (count,)."""
         ends = np.cumsum([each.count for each in self.near])[:-1]
         return replace(self, numbers=tuple(np.split(coordinates, ends)))
 
     def sizes(self, duration: float) -> Array:
-        """Return characteristic sizes of the minimal coordinates of all initial states for an optimizer, shape
-        (count,), in a run of the given duration [s].
-        """
+        """Return characteristic sizes of the minimal coordinates of all initial states, shape (count,), by which an
+        optimizer scales its unknowns. ``duration`` [s] is that of the whole run."""
         speed = max(float(np.abs(each.of_speeds * each.state.velocity).max(initial=0.0)) for each in self.near)
         found = []
         for each in self.near:
@@ -288,9 +279,8 @@ class ShotRun:
 
     @cached_property
     def ends(self) -> list[tuple[Array, Array, Array]]:
-        """Final state of each shot but the last, in the minimal coordinates of the next initial state. The
-        derivatives with respect to pose and velocities come with it.
-        """
+        """Final states of all shots but the last, in the minimal coordinates of the next shot's initial state. Each
+        entry has the coordinates and their derivatives with respect to pose and velocities, three arrays."""
         found = []
         for near, stretch in zip(self.shots.near, self.run.stretches[:-1], strict=True):
             found.append(near.numbers_of(self.run.assembly.memory.rows(stretch.states[-1:])))
@@ -298,16 +288,15 @@ class ShotRun:
 
     @cached_property
     def defects(self) -> Array:
-        """Defects of multiple shooting: minimal coordinates of the final state of each shot minus those of the next
-        initial state, all concatenated, shape (count,).
-        """
+        """Gaps between the shots of multiple shooting, which an optimizer brings to zero, shape (count,). They are
+        minimal coordinates of the final state of each shot minus those of the next initial state."""
         pairs = zip(self.ends, self.shots.numbers, strict=True)
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
 def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
-    """Integrate a model in several shots that begin at the given initial states. The sequence ``steps`` holds the
-    number of steps of each shot, ``step`` their size [s].
+    """Simulate a model in several shots (segments with independent initial states) and return them as one run.
+    ``steps`` has the number of steps of each shot, ``step`` their size [s].
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
@@ -338,8 +327,8 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Divide a run into shots with the given numbers of steps, and return their initial states as minimal
-    coordinates.
+    """Return shots (segments of a run) with the given numbers of steps whose initial states are states of ``run``,
+    in minimal coordinates.
 
     Raises:
         ModelError: a run that is more than steps.
@@ -356,9 +345,8 @@ def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
 
 
 def _unwrapped(assembly: Assembly, before: Array, state: State) -> Array:
-    """Return the coordinates of all force elements in a state, with angles shifted by full turns so that they
-    continue the values ``before``.
-    """
+    """Return the coordinates of all force elements in a state, in which angles have full turns added so that they
+    continue the values ``before``."""
     found, angles = (
         assembly.initial_thetas(state),
         [force.coordinate.is_angle for _, force in assembly.system.forces],
@@ -384,7 +372,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints of the costs and of the defects within each shot, one tuple for each shot.
+        """Adjoints (derivatives) of the costs and of the gaps between shots with respect to the states and
+        equations within each shot. One tuple of three arrays for each shot: poses, velocities, equations.
 
         With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
         equations, shape (steps, costs + defects, unknowns).
@@ -410,7 +399,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoint of each cost, followed by the adjoint of each component of the defects between shots."""
+        """Adjoint of each cost, then of each component of the gaps between shots: derivatives with respect to the
+        initial state and the equations of all steps."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]
@@ -431,9 +421,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of the costs and defects with respect to the minimal coordinates of all initial states but
-        the first, shape (costs + defects, coordinates).
-        """
+        """Derivatives of the costs and of the gaps between shots with respect to the minimal coordinates of all
+        initial states but the first; shape (costs + defects, coordinates)."""
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
         column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)
@@ -469,25 +458,25 @@ class InputRun:
 
     @property
     def values(self) -> Array:
-        """Values of the costs of this run, shape (costs,)."""
+        """Values of all costs of this run with particular input signals, shape (costs,)."""
         return self._costs.values
 
     @property
     def travel(self) -> Array:
-        """Largest change over time of any sensor reading that a cost uses, shape (costs,)."""
+        """Range (greatest minus least value over time) of the sensor readings behind each cost of this run, the
+        largest one of its sensors, shape (costs,)."""
         return self._costs.travel
 
     @property
     def velocity_weights(self) -> Array:
-        """Factors that make the velocities of the mechanism comparable, shape (velocities,): each velocity times
-        its factor is a speed.
-        """
+        """Factors that make the velocities of the mechanism comparable, shape (velocities,): velocity times factor
+        is a speed [m/s]."""
         return np.asarray(self._run.assembly.memory["velocity_weight"])
 
     @cached_property
     def slopes(self) -> Array:
-        """Derivatives of the costs with respect to all samples of the input signals, one signal after the other,
-        shape (costs, samples).
+        """Derivatives of all costs of this run with respect to all samples of its input signals, one signal after
+        the other, shape (costs, samples).
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -501,19 +490,19 @@ class InputRun:
 
     @property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of the costs with respect to the minimal coordinates of the initial states of shots, shape
-        (costs, coordinates); no columns for a run in one shot.
-        """
+        """Derivatives of all costs of this run with respect to the minimal coordinates of the initial states of its
+        shots, shape (costs, coordinates). A run in one shot has no columns."""
         costs = self._costs
         return costs.slopes_of_starts if isinstance(costs, CostsOfShots) else np.zeros((len(self.values), 0))
 
     def shots(self, count: int) -> Shots:
-        """Divide this run into ``count`` shots and return their initial states, which are states of this run."""
+        """Return this run divided into ``count`` shots of about equally many steps, as initial states for multiple
+        shooting."""
         return shots_along(self._run, self._runs.steps_of(count))
 
     def of_duration(self, duration: float) -> Array:
-        """Return the derivatives of the costs with respect to the duration of the run, shape (costs,). Signals and
-        steps are stretched in proportion.
+        """Return the derivatives of all costs of this run with respect to its duration [s], shape (costs,). Signals
+        and steps are stretched in proportion.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.
@@ -580,14 +569,13 @@ class InputRuns:
         self._loads_alone: dict[str, bool] = {}
 
     def steps_of(self, shots: int) -> list[int]:
-        """Divide the steps of a run among ``shots`` shots as equally as possible and return the number of steps of
-        each.
-        """
+        """Return the numbers of steps of each of ``shots`` shots, which divide the steps of a run as equally as
+        possible."""
         return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
 
     def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
-        """Integrate the model with the given input signals over a duration [s], in one shot or in several, and
-        return the run with its costs.
+        """Simulate the model with the given input signals over ``duration`` [s], in one shot or in several with
+        given initial states. Return the run with its costs.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -606,9 +594,8 @@ class InputRuns:
         return InputRun(costs, self, inputs, taken, own)
 
     def _made(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
-        """Build the model for the input signals, or reuse the last model if signals change loads alone. Return the
-        model and the signals that it reads.
-        """
+        """Return the model for the given input signals, and the signals that it reads. The last model is used again
+        with other sample values if signals change nothing but loads."""
         if self._kept is not None and self._loads_alone and all(self._loads_alone.values()):
             own, given = self._kept
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):
@@ -621,5 +608,5 @@ class InputRuns:
 
 
 def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:
-    """Return copies of signals, by name, with their sample times multiplied by the factor ``share``."""
+    """Return copies of signals, by name, whose sample times are multiplied by the factor ``share``."""
     return {name: Signal(share * each.times, each.values, each.between) for name, each in inputs.items()}

@@ -58,8 +58,9 @@ class StepDerivative:
     pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Propagate adjoints (derivatives of costs) from the state after the step to the state before it, one row
-        for each cost. The adjoint mu of the equations is returned too.
+        """Propagate adjoints (derivatives of costs) from the state after this step to the state before it, one row
+        for each cost. Return adjoints of pose, velocities and history variables before it, and those of its
+        equations.
 
         Args:
             pose, velocity, history: adjoints of pose, velocities and strains after the step.
@@ -80,9 +81,8 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Return the changes of pose, velocities and history variables after the step, given those before it and
-        those of the residual (forward mode); one row for each parameter.
-        """
+        """Return the changes of pose, velocities and history variables after this step for changes before it and of
+        its residual. All have one row for each parameter (forward mode)."""
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = history[:, self.known]
@@ -95,17 +95,15 @@ class StepDerivative:
 
 
 def sticks(steps: TakenSteps) -> bool:
-    """Return whether the steps involve friction that can stick (friction springs), contacts with restitution or
-    contact groups, which have history variables.
-    """
+    """Return whether the model of these steps has friction springs (friction that sticks), contacts with
+    restitution or contact groups, whose history variables outlive a step."""
     counts = steps.assembly.memory.counts
     return counts["bristles"] + counts["impacts"] + counts["kept_pairs"] > 0
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Compute the derivatives of step ``k`` of a run by dual numbers; near friction limits they are the mean over
-    both sides of the kink.
-    """
+    """Return the derivatives of the equations and history variables of step ``k`` of a run, computed with dual
+    numbers. At friction limits they are the mean over both sides of the kink."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))
@@ -138,15 +136,15 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
 
 
 def inexact_steps(steps: TakenSteps) -> set[int]:
-    """Return the indices of the steps whose exact derivative differs from Newton's matrix: some with contacts."""
+    """Return the indices of those steps of a run for which Newton's matrix is not the exact derivative of the
+    equations; these steps have contacts."""
     has_contacts = steps.assembly.memory.counts["members"] > 0
     return {k for k in range(steps.count) if has_contacts and not _is_exact(steps, k)}
 
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
-    """Check whether Newton's matrix is the exact derivative of the equations of step ``k`` by comparing both along
-    random directions: velocities at the end, then the pose at the start.
-    """
+    """Return whether Newton's matrix is the exact derivative of the equations of step ``k``, found by comparing
+    both along random directions."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system.layout, system.largest_length, memory["velocity_weight"])
@@ -183,9 +181,8 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
-    """Return the matrix of step ``k`` that converts changes of the velocities to the change of the pose over the
-    step, shape (velocities, velocities). It acts on the sum of the changes at both ends; K in (9.2).
-    """
+    """Return the matrix K of step ``k`` of a run that gives the change of the pose over the step, shape
+    (velocities, velocities). It is multiplied by the sum of velocity changes at both ends (9.2)."""
     layout, h = steps.system.layout, float(steps.sizes[k])
     frame, axis, place = layout.spin
     count = int(steps.assembly.memory.counts["velocities"])
@@ -208,8 +205,8 @@ class DifferentiableSteps(TakenSteps):
     """
 
     def vjp(self, first: int, last: int, pose: Array, velocity: Array) -> Array:
-        """Propagate adjoints of pose and velocities backwards in time from instant ``last`` to instant ``first`` of
-        these steps, in place. Return the adjoints of the equations of the steps (9.6).
+        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant ``last``
+        to ``first`` of these steps, in place. Return the adjoints of the equations of the steps.
 
         Args:
             first, last: rows.
@@ -237,9 +234,8 @@ class DifferentiableSteps(TakenSteps):
         return equations
 
     def jvp(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities forwards in time from instant ``first`` to instant ``last`` of
-        these steps, in place (9.4). Arguments are those of ``jvp_by_matrix``.
-        """
+        """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of these
+        steps, in place. ``equations`` are changes of the residuals, shape (steps, parameters, unknowns)."""
         none = np.zeros((pose.shape[1], 0))
         for begin, end in self._parts(first, last):
             a, b = begin - first, end - first
@@ -251,12 +247,12 @@ class DifferentiableSteps(TakenSteps):
 
     @cached_property
     def _inexact(self) -> dict[int, StepDerivative]:
-        """Derivatives, by index of the step, of all steps for which Newton's matrix is not the exact derivative."""
+        """Exact derivatives, by index, of all steps for which Newton's matrix is not the derivative of the
+        equations (some steps with contacts)."""
         return {k: step_derivative(self, k) for k in inexact_steps(self)}
 
     def _parts(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Divide the steps between the instants ``first`` and ``last`` into ranges (begin, end). Each step for
-        which Newton's matrix is inexact becomes a range by itself.
-        """
+        """Return ranges (begin, end) that divide the steps between the instants ``first`` and ``last``. Each step
+        for which Newton's matrix is not the exact derivative is a range by itself."""
         own = [k for k in self._inexact if first <= k < last]
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))

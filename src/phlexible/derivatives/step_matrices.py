@@ -43,8 +43,9 @@ class StepMatrices:
 
 
 def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Linearize all steps of a run: return the matrices that take small changes of the state and of inputs to
-    changes of the next state and of the sensor readings.
+    """Return the linearized steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n = C_n
+    dx_n``. x are pose and velocities, u inputs, y sensor readings; ``forces`` are derivatives of the equations with
+    respect to inputs.
 
     Args:
         run: the steps.
@@ -70,9 +71,8 @@ def step_matrices(run: DifferentiableSteps, forces: Array, sensors: Sequence[Sen
 
 
 def output_slopes(run: DifferentiableSteps, sensors: Sequence[Sensor]) -> Array:
-    """Return the derivatives of sensor readings with respect to pose and velocities at all instants of a run, shape
-    (instants, readings, 2 * velocities).
-    """
+    """Return the derivatives of all sensor readings with respect to pose and velocities at all instants of a run,
+    shape (instants, readings, 2 * velocities)."""
     numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:
@@ -92,8 +92,8 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Check that a system can be integrated with equal steps whose equations depend on pose and velocities alone,
-    and return the tables for its steps. Open contacts and stops are left out.
+    """Return the tables of numbers of a mechanism for equal steps whose equations depend on pose and velocities
+    alone; raise ``ModelError`` if it has parts that do not allow this. Open contacts and stops are left out.
 
     Args:
         start: the state whose stops and contacts count.
@@ -144,8 +144,8 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 def take_steps(
     assembly: Assembly, state: State, step: float, count: int, added: Array | None = None
 ) -> DifferentiableSteps:
-    """Integrate ``count`` equal steps from a state and return them with the data that is needed to differentiate
-    them.
+    """Simulate ``count`` equal steps of ``step`` [s] from a state and return them in a form that can be
+    differentiated. ``added`` are additional load values for each step.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -44,9 +44,8 @@ class Functions:
 
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
-    """Evaluate the prescribed vectors of a mechanism at the given instants [s], and its prescribed loads in the
-    middle of the steps between them.
-    """
+    """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors are
+    those at the given instants [s], loads those in the middle of the steps between them."""
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
@@ -84,29 +83,30 @@ class TakenSteps:
 
     @property
     def count(self) -> int:
-        """Number of steps in this sequence."""
+        """Number of steps in this stretch of consecutive steps."""
         return len(self.sizes)
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """State tables at the ends of the steps by name, shape (steps + 1, ...) each."""
+        """State tables (position, rotation, velocity, ...) of these steps by name at all instants, shape (steps +
+        1, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """Part of the load values that controllers and state-dependent laws have set, shape (steps, 3 * values)."""
+        """Part of the load values in these steps that controllers and state-dependent forces have set, shape
+        (steps, 3 * values); the rest is prescribed."""
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
-        """Evaluate the prescribed vectors and loads of another (perturbed) assembly in these steps. The values of
-        controllers and laws are those recorded here.
-        """
+        """Return the prescribed vectors and loads of another (perturbed) model at the instants of these steps.
+        Values of controllers and state-dependent forces are those recorded here."""
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
 
     def residuals(self, assembly: Assembly, functions: Functions, sizes: Array | None = None) -> Array:
-        """Return the residuals of the step equations of another (perturbed) assembly at the recorded states, shape
-        (steps, unknowns).
+        """Return the residuals of the step equations of another (perturbed) model at the states recorded here,
+        shape (steps, unknowns). ``functions`` are its prescribed vectors and loads.
 
         Args:
             assembly: whose equations.
@@ -116,14 +116,13 @@ class TakenSteps:
         return self._residuals(assembly.memory, self.sizes if sizes is None else sizes, functions)
 
     def residuals_of(self, memory: Memory, functions: Functions) -> Array:
-        """Return the residuals of the step equations at the recorded states, computed with other tables of numbers,
-        shape (steps, unknowns).
-        """
+        """Return the residuals of the step equations at the states recorded here, computed with other tables of
+        numbers (``memory``) and prescribed values, shape (steps, unknowns)."""
         return self._residuals(memory, self.sizes, functions)
 
     def load_slopes(self, directions: Array) -> Array:
-        """Return the derivatives of the residuals along changes of the load values, shape (steps, changes,
-        unknowns). The changes ``directions`` have shape (changes, load values).
+        """Return the derivatives of the residuals of these steps along changes of the load values, shape (steps,
+        changes, unknowns). ``directions`` (changes, load values) are the changes.
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -138,8 +137,9 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """Return the derivatives of the residuals with respect to a parameter that shifts the instants of the
-        steps, shape (last - first, unknowns). Central differences are used.
+        """Return the derivatives of step residuals with respect to a parameter that shifts the instants of the
+        steps, shape (last - first, unknowns). ``rates`` are derivatives of the instants; central differences are
+        used.
 
         Args:
             first, last: rows of the steps.
@@ -156,15 +156,13 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Return the history variables of another (perturbed) assembly at the ends of these steps, shape (steps,
-        history variables).
-        """
+        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed) model has
+        at the ends of these steps, shape (steps, history variables)."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def one(self, number: int) -> Self:
-        """Return step ``number`` alone as a ``TakenSteps``. At its end the history variables have the values of its
-        start.
-        """
+        """Return step ``number`` of these steps as an object of a single step. Its final state has the history
+        variables of its initial state."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -173,22 +171,20 @@ class TakenSteps:
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
     def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
-        """Return the residuals of the step equations between consecutive states or pairs of states, shape (steps,
-        unknowns). Step sizes [s], prescribed vectors and loads are given.
-        """
+        """Return the residuals of the step equations between given states, shape (steps, unknowns). States follow
+        each other or come in pairs; ``sizes`` [s] are step sizes, ``moving`` and ``loads`` prescribed vectors and
+        loads."""
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the residual of step ``k``, and of the state at its end. They are taken along
-        given directions in the pair of states at its two ends.
-        """
+        """Return the derivatives of the residual of step ``k``, and of the state at its end, along given
+        directions. Directions are changes of the pair of states at both ends of the step."""
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
     def end(self, k: int) -> Array:
-        """Return the state at the start of step ``k`` with the history variables that its equations give at its
-        end, shape (1, numbers).
-        """
+        """Return the initial state of step ``k`` in which the history variables have the values at the end of the
+        step, shape (1, numbers)."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]
@@ -202,14 +198,13 @@ class TakenSteps:
         return equations.residual(self.states, sizes, functions.moving, functions.loads)[0]
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints of pose and velocities backwards in time from instant ``last`` to ``first`` of these
-        steps, in place (9.6). The transpose of Newton's matrix is used.
-        """
+        """Propagate adjoints (derivatives of costs) of pose and velocities backwards in time from instant ``last``
+        to ``first`` of these steps, in place. The transpose of Newton's matrix is used."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate changes of pose and velocities forwards in time from instant ``first`` to ``last`` of these
-        steps, in place (9.4). Newton's matrix is used.
+        steps, in place. Newton's matrix is used as the derivative of the equations.
 
         Args:
             first, last: rows.
@@ -253,9 +248,8 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Return the index of the equation of each constraint among the equations of a step, in the order of
-    multipliers, shape (constraints,).
-    """
+    """Return the index of each constraint's equation among the equations of a step, in the order of the
+    multipliers, shape (constraints,)."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
@@ -265,18 +259,16 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Return the indices of the equations, among those of a step, of constraints of rolling without slip. These act
-    on the displacement over a step (8.30).
-    """
+    """Return the indices, among the equations of a step, of constraints of rolling without slip, which act on the
+    displacement over a step."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the indices of the entries of Newton's matrix that the compiled function ``differentiate`` reads, as
-    an array of (place in memory, row, column). The numbers of the first two kinds of entries come with it.
-    """
+    """Return the entries of Newton's matrix that differentiation of a step reads, as an array of (place in memory,
+    row, column). The numbers of entries of the first two kinds come with it."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

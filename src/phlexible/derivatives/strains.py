@@ -15,8 +15,8 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of force laws (viscoelastic branches, friction springs, impact
-    speeds) in one row of the state tables. Slip flags are left out.
+    """Return the indices of the history variables of a mechanism in one row of its state tables. They belong to
+    viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags are left out.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -33,8 +33,8 @@ def strain_places(assembly: Assembly) -> IntArray:
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Return the history variables of force laws at the end of each step, shape (steps, history variables). They
-    are computed from the states at both ends of the steps.
+    """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each step,
+    shape (steps, history variables). They are computed from the states at both ends of the steps.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -47,9 +47,8 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Return the history variables of force laws in a state, shape (history variables,). If ``like`` is given,
-    contact pairs are put in the rows that they have in that state.
-    """
+    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
+    shape (history variables,). With ``like``, contact pairs are in the rows that they have in that state."""
     places, rows = strain_places(assembly), []
     if not len(places):
         return np.zeros(0)
@@ -61,16 +60,14 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
-    """Return the identification numbers of the contact pairs of contact groups in states, shape (states, pairs).
-    Zero marks an empty row.
-    """
+    """Return the identification numbers of the contact pairs of contact groups that each state stores, shape
+    (states, pairs). Zero marks an empty row."""
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
-    """Return, for each entry of the states ``states``, the index of the same quantity in the states ``source``,
-    with contact pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair.
-    """
+    """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, with contact
+    pairs matched, shape (states, numbers). It is -1 where ``source`` lacks the pair."""
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
     own, wanted = pair_numbers(memory, source), pair_numbers(memory, states)
     tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
@@ -84,9 +81,8 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 
 
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
-    """Reorder the states ``source`` so that each contact pair stands in the row that it has in ``states``, shape
-    (states, numbers). Pairs that ``source`` lacks get zeros.
-    """
+    """Return the states ``source`` with each contact pair moved to the row that it has in ``states``, shape
+    (states, numbers). Pairs that ``source`` lacks get zeros."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

@@ -60,7 +60,8 @@ class RunParts:
     conditions: Array
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
-        """Return the difference of two sets of values for the parts of a run, divided by ``scale``."""
+        """Return the difference of two sets of values for the equations of a run (steps, jumps, controllers,
+        events), divided by ``scale``."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -68,7 +69,8 @@ class RunParts:
         return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def times(self, other: "RunParts") -> float:
-        """Return the dot product of two sets of values for the parts of a run, summed over all parts."""
+        """Return the dot product of two sets of values for the equations of a run, summed over steps, jumps,
+        controllers and events: adjoints times changes."""
 
         def product(a: Any, b: Any) -> float:
             return sum(map(product, a, b)) if isinstance(a, tuple) else float(np.sum(a * b))
@@ -77,17 +79,16 @@ class RunParts:
 
 
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) assembly at the states of a run: residuals of the steps, velocities after jumps,
-    values of controllers and laws.
-    """
+    """Evaluate another (perturbed) model at the recorded states of a run. Return residuals of the steps, velocities
+    after jumps, values of controllers and state-dependent forces, and event conditions."""
     equations = tuple(own.residuals(assembly, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate another (perturbed) assembly at the states of a run, as ``parts_of`` does but without the residuals
-    of the steps.
-    """
+    """Evaluate another (perturbed) model at the recorded states of a run, without the residuals of steps. Return
+    velocities after jumps, values of controllers and state-dependent forces, history variables and event
+    conditions."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -131,19 +132,17 @@ class _Laws:
 
     @property
     def held(self) -> int:
-        """Number of values that controllers set. Values of state-dependent laws come after them and are not
-        counted.
-        """
+        """Number of values that the sampled controllers of this run set. They come before the values of
+        state-dependent forces, which are not counted."""
         return sum(each.value.size for each in self.tapes)
 
     def slopes(self, piece: RunPiece) -> Array:
-        """Return the derivatives of the step equations with respect to the values of controllers and laws, shape
-        (steps, values, unknowns). The steps are those of ``piece``, consecutive steps of the run.
-        """
+        """Return the derivatives of step residuals with respect to the values of controllers and state-dependent
+        forces, shape (steps, values, unknowns). ``piece`` says which consecutive steps of the run."""
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
-        """Return, for each controller, the slice of its values among the values of all controllers."""
+        """Return for each controller of this run the slice of its values among the values of all controllers."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -168,9 +167,8 @@ class Adjoint:
 
 
 def is_plain(run: TakenRun) -> bool:
-    """Return whether a run consists of one sequence of steps without velocity jumps, controllers, locks or history
-    variables.
-    """
+    """Return whether a run is nothing but one stretch of steps: no velocity jumps, controllers, locks or history
+    variables."""
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
@@ -178,17 +176,16 @@ def is_plain(run: TakenRun) -> bool:
 
 
 def parts_of_nothing(run: TakenRun) -> RunParts:
-    """Return run parts with empty arrays for everything but the step equations, for a run that consists of steps
-    alone.
-    """
+    """Return a set of values for the equations of a run that consists of steps alone: empty arrays for jumps,
+    controllers and events. Step equations are to be filled in."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """Return the adjoints of several costs of a run, by one pass backwards in time through all steps, jumps and
-    controller evaluations.
+    """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect to the
+    initial state and all equations. ``slopes`` are derivatives of the costs with respect to the states alone.
 
     Args:
         run: the run.
@@ -287,8 +284,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
-    """Propagate adjoints of pose and velocities backwards through steps with history variables, in place, and
-    return those of equations and history variables.
+    """Propagate adjoints (derivatives of costs) of pose and velocities backwards through steps with history
+    variables, in place. Return the adjoints of the equations and of the history variables.
 
     Args:
         run, piece: the steps.
@@ -314,9 +311,8 @@ def _vjp_with_strains(
 def _vjp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints backwards through a step with state-dependent laws. Return the adjoints of pose and
-    velocities before it, of its equations and of the values of the laws.
-    """
+    """Propagate adjoints (derivatives of costs) backwards through a step whose forces are Python functions of the
+    state. Return adjoints of pose q and velocities v before it, of its equations and of the force values."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -336,8 +332,9 @@ def _vjp_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Return the derivatives of pose and velocities with respect to parameters at all stored instants, shape
-    (instants, parameters, velocities) each. It takes one pass forwards in time through the run.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a run,
+    shape (instants, parameters, velocities) each. They are propagated forwards in time from those of the initial
+    state.
 
     Args:
         run: the run.
@@ -411,7 +408,7 @@ def _jvp_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
     """Propagate changes of states forwards through steps with history variables. Return the changes of pose and
-    velocities at all rows, and of the history variables at the end.
+    velocities at all instants, and of the history variables at the end.
 
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
@@ -431,8 +428,8 @@ def _jvp_with_strains(
 def _jvp_steps(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
-    """Propagate changes of states forwards through steps without history variables. Return the changes of pose and
-    velocities at all rows, shape (2, rows, parameters, velocities).
+    """Propagate changes of pose q and velocities v forwards through steps without history variables. Return these
+    changes at all instants, shape (2, instants, parameters, velocities).
 
     Args:
         run, piece: the steps.
@@ -457,8 +454,8 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, piece: RunPiece, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Propagate changes of pose and velocities forwards through a step with state-dependent laws, and return those
-    after it.
+    """Propagate changes of pose q and velocities v forwards through a step whose forces are Python functions of the
+    state. Return the changes after the step.
 
     Args:
         run, piece, laws: the step.

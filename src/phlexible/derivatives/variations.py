@@ -30,15 +30,15 @@ class Variation:
     strains: Array = field(default_factory=lambda: np.zeros(0))
 
     def times(self, other: "Variation") -> float:
-        """Return the dot product of two changes of a state, summed over pose, velocity and history variables."""
+        """Return the dot product of two changes (or of an adjoint and a change) of a state, summed over pose,
+        velocity and history variables."""
         found = self.pose @ other.pose + self.velocity @ other.velocity
         return float(found + self.strains @ other.strains)
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add small changes to states, in place: positions, elastic coordinates and velocities are shifted, rotation
-    matrices are multiplied by a rotation in world axes.
-    """
+    """Add small changes to states given as tables by name, in place. Positions, elastic coordinates and velocities
+    are shifted, rotation matrices are multiplied by a rotation in world axes."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -50,8 +50,8 @@ def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
 
 
 def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[str, Array]) -> None:
-    """Fill ``tangents`` with the derivatives of one state (position, rotation matrix, elastic coordinates) with
-    respect to each component of a change of its pose.
+    """Fill the tables ``tangents`` with the derivatives of a state's position, rotation matrix and elastic
+    coordinates with respect to each component of a pose change.
 
     Args:
         layout: of the states.
@@ -66,8 +66,8 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def perturb_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
-    """Perturb one component of the pose, or of the velocity (index plus the number of velocities), in place. The
-    states are tables of shape (instants, changes, ...), the perturbations are ``sizes``.
+    """Change one component of the pose or velocity of states by ``sizes``, in place. ``number`` is the index of the
+    pose component, or of the velocity plus the number of velocities; tables have shape (instants, changes, ...).
 
     Args:
         layout: of the states.
@@ -93,7 +93,8 @@ def perturb_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: A
 
 
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
-    """Extract the small rotation vectors of all frames from changes of the pose, shape (..., frames, 3) [rad]."""
+    """Return the small rotation vectors of all floating bodies in changes of the pose, shape (..., frames, 3)
+    [rad]."""
     frame, axis, place = layout.spin
     found = np.zeros((*pose.shape[:-1], layout.frames, 3))
     found[..., frame, axis] = pose[..., place]
@@ -101,9 +102,8 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
 
 
 def difference(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the change of pose and velocity that takes states to nearby states. Both are given as tables by name,
-    ``rows`` and ``ends``.
-    """
+    """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given as
+    tables by name. Rotations become rotation vectors in world axes."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
@@ -121,8 +121,8 @@ UNITS = "m", "rad"
 
 
 def pose_sizes(layout: Layout, length: float, weight: Array) -> Array:
-    """Return a characteristic size of each component of a change of the pose, shape (velocities,), from which steps
-    of difference quotients are chosen.
+    """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which steps
+    of difference quotients are chosen: one radian, or about ``length`` [m].
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates
     that carry little mass would move by much more than the rest: those whose unit is known are one length, or one
