@@ -52,8 +52,8 @@ class RunOfStates(RecordedRun):
         raise ModelError("forces of joints cannot be differentiated yet; take sensors of positions and velocities")
 
     def rate(self, values: Array) -> Array:
-        """Raise ``ModelError`` always: time derivatives of recorded values cannot be formed, since the rows of this
-        run are unrelated states.
+        """Raise ``ModelError`` whenever it is called, since time derivatives of recorded values cannot be formed.
+        The rows of this run are unrelated states.
 
         Raises:
             ModelError: always.
