@@ -55,7 +55,9 @@ class AssembledModel(Generic[ModelType]):
 
 
 def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, float]) -> AssembledModel[ModelType]:
-    """The report on two models of the same bodies."""
+    """Return the result object of ``model.assemble``: the model whose joints close (``after``), for each body the
+    displacement [m] and rotation vector [rad] in world axes by which it moved from ``before``, and the largest
+    joint gaps of both models (relative to the largest body)."""
     moved = {placed.name: placed for placed in after.bodies}
     moves = {}
     for old in before.bodies:

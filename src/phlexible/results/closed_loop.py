@@ -41,14 +41,16 @@ class ClosedLoop:
 
     @property
     def poles(self) -> Array:
-        """Eigenvalues of A, those nearest to the imaginary axis (the unit circle) first; complex, shape (n,)."""
+        """Poles of the closed loop of a linear model and a controller: eigenvalues of its state matrix A, those
+        nearest to the imaginary axis (of a sampled loop to the unit circle) first; complex, shape (states,)."""
         found = eigvals(self.matrices.A) if len(self.matrices.A) else np.zeros(0)
         margin = -found.real if self.period is None else 1.0 - np.abs(found)
         return np.asarray(found[np.argsort(margin, kind="stable")])
 
     @property
     def rates(self) -> Array:
-        """The poles as rates s of exp(s t) [1/s]; of samples log(z) / period."""
+        """Poles of the closed loop as complex rates s of exp(s t), shape (states,) [1/s]; of a sampled loop with
+        eigenvalues z they are log(z) / period."""
         if self.period is None:
             return self.poles
         with np.errstate(divide="ignore"):  # states of pure delay are gone after some samples
@@ -56,12 +58,13 @@ class ClosedLoop:
 
     @property
     def frequencies(self) -> Array:
-        """|s| of each pole [rad/s], shape (n,)."""
+        """Absolute values of the poles of the closed loop, its natural frequencies, shape (states,) [rad/s]."""
         return np.asarray(np.abs(self.rates))
 
     @property
     def damping_ratios(self) -> Array:
-        """-Re s / |s| of each pole, 1 where it is zero."""
+        """Damping ratio -Re(s) / |s| of each pole s of the closed loop, shape (states,); 1 where the pole is
+        zero."""
         rates = self.rates
         size = np.abs(rates)
         finite = (size > 0) & np.isfinite(size)
@@ -69,9 +72,8 @@ class ClosedLoop:
 
     @property
     def drifting(self) -> tuple[str, ...]:
-        """Names of the states that nothing returns to rest, one for each motion, such as the position of a
-        free hub.
-        """
+        """Names of states of the closed loop that nothing returns to rest (poles at zero), such as the position of
+        a free hub. There is one name for each such motion."""
         A = self.matrices.A
         if not len(A):
             return ()
@@ -85,13 +87,14 @@ class ClosedLoop:
 
     @property
     def is_stable(self) -> bool:
-        """Whether every motion fades away; ``drifting`` names those that stay."""
+        """Whether every motion of the closed loop decays: all poles in the left half-plane (of a sampled loop
+        inside the unit circle) and no drifting state."""
         poles = self.poles
         growth = poles.real if self.period is None else np.abs(poles) - 1.0
         return bool((growth < 0).all()) and not self.drifting
 
     def to_state_space(self) -> "StateSpace":
-        """A python-control StateSpace with named states, inputs and outputs.
+        """Return the closed loop as a ``StateSpace`` of python-control with named states, inputs and outputs.
 
         Raises:
             MissingExtraError: python-control is not installed.
@@ -112,7 +115,9 @@ def closed_loop(
     follows: bool,
     period: float | None,
 ) -> ClosedLoop:
-    """The loop of a plant and a controller; arguments as of ``LinearModel.interconnect``."""
+    """Return the closed loop of a linear plant and a controller that reads the outputs ``measured`` and acts on the
+    inputs ``on``. With a period [s] both are discretized to samples. Arguments are those of
+    ``LinearModel.interconnect``."""
     delay = 0
     if isinstance(controller, Feedback):
         if period is not None and controller.period != period:
@@ -179,7 +184,8 @@ def _joined(
 
 
 def _delayed(law: LinearController, samples: int) -> LinearController:
-    """Controller whose values act some samples later."""
+    """Return a discrete linear controller whose output values are those of ``law``, delayed by a number of samples;
+    each sample of delay adds one state per output."""
     for _ in range(samples):
         n, outputs = law.order, law.outputs
         A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])

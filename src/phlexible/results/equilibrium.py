@@ -43,22 +43,25 @@ class Equilibrium(Readings):
 
     @property
     def state(self) -> State:
-        """State of all bodies, with zero velocities."""
+        """State (poses, elastic coordinates, zero velocities) of all bodies at this equilibrium."""
         return self._point.state
 
     @cached_property
     def growth_rate(self) -> float:
-        """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable."""
+        """Greatest rate s at which small undamped motions about this equilibrium grow like exp(s t) [1/s]; 0 where
+        the equilibrium is stable."""
         return growth(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:
-        """Whether no small motion that joints allow grows, without damping."""
+        """Whether this equilibrium is stable: no small motion that the joints allow grows when damping is left
+        out."""
         return self.growth_rate == 0.0
 
     @property
     def instability(self) -> str:
-        """Message about an unstable equilibrium; empty where it is stable."""
+        """Message that this equilibrium is unstable, with the growth rate and advice; empty text where it is
+        stable."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlackStringWarning)
             rate = self.growth_rate
@@ -71,16 +74,19 @@ class Equilibrium(Readings):
 
     @property
     def slipped(self) -> tuple[str, ...]:
-        """Names of contacts and joints that use their whole friction limit and would slip."""
+        """Names of contacts and joints whose friction is at its limit in this equilibrium, so that they would
+        slip."""
         return self._point.slipped
 
     @property
     def potential_energy(self) -> float:
-        """Strain energy, energy of springs and gravity potential [J]."""
+        """Potential energy of the mechanism at this equilibrium [J]: strain energy of the bodies, energy of springs
+        and gravity."""
         return float(self.motion.energy.total[0])
 
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":
-        """Plot of the deformed mechanism; ``scale`` enlarges deformations."""
+        """Return a figure of the deformed mechanism at this equilibrium, also written to ``path`` if one is given;
+        ``scale`` enlarges the deformations."""
         return self.motion.plot_mechanism([self.state.time], path, scale)
 
     @property
@@ -89,7 +95,8 @@ class Equilibrium(Readings):
         return f"unstable, grows with exp({rate:.3g} t)" if rate else "stable"
 
     def _repr_html_(self) -> str:
-        """Picture and stability as HTML, for notebooks."""
+        """Return HTML for notebooks: a picture of this equilibrium beside a table of its stability, potential
+        energy and slipping contacts."""
         rows = [
             ("stability", self._stability),
             ("potential energy", f"{self.potential_energy:.6g} J"),

@@ -43,7 +43,8 @@ class LinearModel(ObservedPHDAE):
 
     @classmethod
     def of(cls, model: LinearPHDAE) -> Self:
-        """Any linear model with these methods; outputs are the power-conjugate ones unless it has others.
+        """Return a linear port-Hamiltonian model as a ``LinearModel``, which adds modes, frequency responses and
+        reductions; if it has no outputs of its own, they are the power-conjugate ones of its inputs.
 
         Constraints of a ``LinearPHDAE`` hold rates: displacements that violate them stay as they are, and their
         forces count among the self-stresses of ``modes``.
@@ -53,11 +54,13 @@ class LinearModel(ObservedPHDAE):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Controllers and forces of the mechanism that the linear model does not have, with the reason."""
+        """Controllers and forces of the mechanism that this linear model does not contain, each as a text with the
+        reason."""
         return () if self.linearization is None else self.linearization.left_out
 
     def modes(self, count: int = 6) -> ModeShapes:
-        """The ``count`` lowest modes, rigid ones (frequency 0) included.
+        """Return the ``count`` vibration modes of lowest frequency of this linear model, rigid ones (frequency 0)
+        included.
 
         Raises:
             ParameterError: a count below 1.
@@ -65,7 +68,8 @@ class LinearModel(ObservedPHDAE):
         return ModeShapes.of(lowest_model_modes(self, count))
 
     def eliminate_constraints(self) -> "LinearModel":
-        """Equivalent model in coordinates that the joints leave free, with a regular E and the same variables.
+        """Return an equivalent linear model without joint multipliers, in coordinates that the joints leave free.
+        Its matrix E is regular, and inputs and outputs are the same.
 
         Raises:
             ModelError: algebraic states that are no multipliers, or inputs and outputs that need the multipliers.
@@ -73,7 +77,8 @@ class LinearModel(ObservedPHDAE):
         return LinearModel.of(without_constraints(self))
 
     def standard_form(self) -> "LinearModel":
-        """``dx/dt = (J - R) Q x + B u``, without constraints, with E = I: momenta as states, [B] (47).
+        """Return an equivalent linear model ``dx/dt = (J - R) Q x + B u`` without constraints and with E = I. Its
+        states are momenta (the standard port-Hamiltonian form, [B] (47)).
 
         Of a model in velocities and stresses the states are x = M p, the momenta and strains, and Q = M^-1.
 
@@ -83,7 +88,8 @@ class LinearModel(ObservedPHDAE):
         return LinearModel.of(with_momenta(without_constraints(self)))
 
     def body_model(self, body: PlacedBody) -> LinearPHDAE:
-        """One body without its joints, with a port for each of their rows; see ``composition``.
+        """Return the linear port-Hamiltonian model of one body without its joints, with a port for each constraint
+        row of the joints at that body; see ``composition``.
 
         Raises:
             ModelError: a body of another model, or a model that is none of bodies.
@@ -92,7 +98,8 @@ class LinearModel(ObservedPHDAE):
         return body_model(self._origin(), body)
 
     def composed(self) -> LinearPHDAE:
-        """Equivalent model composed by transformers from those of its bodies ([B] 5.2).
+        """Return an equivalent linear model that is composed from the separate models of its bodies by
+        power-conserving interconnections (transformers, [B] 5.2).
 
         Raises:
             ModelError: a model that is none of bodies.
@@ -111,7 +118,8 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> BodeResponse:
-        """Complex responses of outputs to inputs at frequencies (k,) [rad/s].
+        """Return the complex transfer functions from inputs to outputs of this linear model at the frequencies,
+        shape (k,) [rad/s], for Bode plots.
 
         Args:
             inputs, outputs: which, as of ``reduce``; None: all.
@@ -124,14 +132,17 @@ class LinearModel(ObservedPHDAE):
         return BodeResponse.of(frequency_response(with_signals(self, inputs, outputs), frequencies))
 
     def structure_errors(self) -> dict[str, float]:
-        """Errors of structure as in ``LinearPHDAE``; the energy is tested on motions that joints allow."""
+        """Return by name how far the matrices of this linear model are from the port-Hamiltonian structure.
+        Examples are a J that is not skew-symmetric and a storage that is not positive, see ``LinearPHDAE``; the
+        stored energy is tested only on motions that joints allow."""
         errors, mechanics = super().structure_errors(), self.mechanics
         if "storage" in errors and mechanics is not None and mechanics.constraint_matrix.shape[0]:
             errors["storage"] = without_constraints(self).structure_errors()["storage"]
         return errors
 
     def passivity(self) -> PassivityCertificate:
-        """Certificate that the model cannot give more energy than it received."""
+        """Return a certificate that this linear model is passive: it cannot give out more energy than it
+        received."""
         return passivity(self)
 
     def reduce(
@@ -145,7 +156,8 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """Reduced port-Hamiltonian model with the same inputs and outputs, or some of them.
+        """Return a reduced port-Hamiltonian model of lower order with the same inputs and outputs as this linear
+        model, or with the selected ones.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order, and so do self-stresses that inputs drive.
@@ -193,7 +205,8 @@ class LinearModel(ObservedPHDAE):
         return ReducedModel(**values, full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
-        """A python-control StateSpace with named states, inputs and outputs.
+        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states, inputs and
+        outputs.
 
         Args:
             accelerations: names of ports or inputs that prescribe a velocity (``inverted``) and are given by their
@@ -243,7 +256,8 @@ class LinearModel(ObservedPHDAE):
         follows: bool = False,
         period: float | None = None,
     ) -> "ClosedLoop | LinearModel":
-        """The closed loop with a controller, its poles and stability; as ``Feedback`` acts in a simulation.
+        """Return the closed loop of this linear model and a controller, with its poles and stability; the
+        controller acts as a ``Feedback`` does in a simulation.
 
         Args:
             controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
@@ -273,7 +287,8 @@ class LinearModel(ObservedPHDAE):
         return closed_loop(plant, controller, on, measured, flag("follows", follows), period)
 
     def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
-        """Writes A, B, C, D and all names to a MATLAB file; ``accelerations`` as of ``to_state_space``.
+        """Write the state-space matrices A, B, C, D of this linear model and the names of states, inputs and
+        outputs to a MATLAB file; ``accelerations`` as of ``to_state_space``.
 
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
@@ -297,11 +312,13 @@ class ReducedModel(LinearModel):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Controllers and forces that the full model does not have, with the reason."""
+        """Controllers and forces of the mechanism that the full model before this reduction does not contain, each
+        as a text with the reason."""
         return () if self.full is None else self.full.left_out
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
-        """Error against the full model over frequencies (k,) [rad/s].
+        """Return the error of this reduced model's transfer functions against those of the full model at the
+        frequencies, shape (k,) [rad/s].
 
         Raises:
             PoleError: an undamped pole of either model among the frequencies.
@@ -310,7 +327,9 @@ class ReducedModel(LinearModel):
         return reduction_error(self.full, self, frequencies)
 
     def elastic_basis(self, body: PlacedBody) -> Array:
-        """Deformations of one body in this reduction, for ``Beam(modes=...)`` in nonlinear runs.
+        """Return the deformations of one body that occur in this reduced model, as columns over the elastic
+        coordinates of the body, shape (coordinates, k); ``Beam(modes=...)`` takes them as a basis for nonlinear
+        runs.
 
         A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
 
@@ -334,5 +353,6 @@ class ReducedModel(LinearModel):
 
 
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names without dots, which python-control reserves for subsystems."""
+    """Return the names with every dot replaced by an underscore, since python-control reserves dots for
+    subsystems."""
     return tuple(name.replace(".", "_") for name in names)

@@ -103,7 +103,8 @@ class LiveRun:
         self._regular = StepSizes(last=step, continues=True)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arguments for pickles and copies, which have memory of their own."""
+        """Return what pickles and copies of this live run are made from: its system, options, present state and
+        stored steps, in memory of their own."""
         arguments = (
             self.system,
             self._options,
@@ -126,11 +127,12 @@ class LiveRun:
 
     @property
     def time(self) -> float:
-        """Time reached so far [s]."""
+        """Simulated time that this live run has reached [s]."""
         return self._stored.time
 
     def step(self, count: int = 1) -> None:
-        """Take steps with the present inputs; one that fails is halved, into at most 1024 pieces.
+        """Advance the live run by ``count`` steps with the present inputs. A step that fails to converge is halved
+        again and again, into at most 1024 substeps.
 
         Args:
             count: number of steps; many together take less time than single ones.
@@ -142,7 +144,9 @@ class LiveRun:
         completed(self.taking(whole("count", count)))
 
     def taking(self, left: int, keeps_all: bool = True) -> Calls[None]:
-        """Generator that takes so many steps and yields calls of the stepper."""
+        """Generator that advances the live run by ``left`` steps and yields the requests to the compiled stepper. A
+        caller may so serve several runs at once; with ``keeps_all`` every instant is stored, otherwise only the
+        last."""
         run, stepper, size = self._run, self.stepper, self.step_size
         self._give()
         while left:
@@ -168,7 +172,8 @@ class LiveRun:
         self._warn()
 
     def _one(self) -> None:
-        """Take one step in pieces, divided at breakpoints or halved after a failure."""
+        """Advance the live run by one step in substeps, divided at breakpoints of loads or halved after a failure;
+        if it fails nevertheless, the run is left at the start of the step."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.pieces(self.steps), run.snapshot()
@@ -185,7 +190,7 @@ class LiveRun:
         self._add(StoredBlock(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
-        """Warn once of each kind of problem in the steps so far."""
+        """Issue the user warnings about the steps so far, each kind of problem once in this live run."""
         words = self._run.words
         if not words.has_any:
             return
@@ -195,27 +200,31 @@ class LiveRun:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the steps depend on time through the inputs only."""
+        """Whether the equations of this live run depend on time only through its inputs: no controllers, functions
+        of time, laws of the state or breakpoints."""
         return self.stepper.is_steady and not self._clock.breakpoints
 
     @property
     def continues(self) -> bool:
-        """Whether the step before had the same size and ended at this state."""
+        """Whether the last step of this live run had the same size as the next one and ended at the present state.
+        The initial guess of the next step may then extrapolate from it."""
         return self._run.sizes.continues
 
     @property
     def is_halving(self) -> bool:
-        """Whether the next step is divided from the beginning."""
+        """Whether the next step of this live run is divided into substeps from the start, because recent steps
+        failed at full size."""
         return self._run.sizes.depth > 0
 
     @property
     def origin(self) -> float:
-        """Time from which steps are counted [s]."""
+        """Time of the start of this live run, from which its steps are counted [s]."""
         return self._clock.start
 
     @property
     def loads(self) -> Array:
-        """Loads of the steps to come of a steady run, shape (3 * loads,)."""
+        """Values of all loads with the present inputs, which act in the next steps of a steady live run. Shape (3 *
+        loads,) [N or N m]."""
         self._give()
         return self.stepper.steady_loads
 
@@ -225,14 +234,16 @@ class LiveRun:
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
-        """Call of the stepper for so many steps of a steady run that does not halve; no step is taken."""
+        """Return the request for the compiled stepper that would advance this steady live run by ``count`` steps,
+        without taking the steps; lanes and GPU threads copy their arguments from it."""
         steps = self.taking(count, keeps_all=False)
         call = next(steps)
         steps.close()
         return call
 
     def came(self, steps: int, state: Array, numbers: Array | None) -> None:
-        """Adopt a state that was computed elsewhere.
+        """Set this live run to a state that was computed elsewhere (in SIMD lanes or on a GPU). The run continues
+        as if it had taken the steps itself.
 
         Args:
             steps: since the start.
@@ -254,7 +265,8 @@ class LiveRun:
         self._velocities = None
 
     def advance(self, to: float) -> None:
-        """Take steps until the time ``to`` [s] is reached; the last one may reach beyond it.
+        """Advance the live run in full steps until it has reached the time ``to`` [s]; the last step may end beyond
+        it.
 
         Raises:
             ParameterError: a time that is over.
@@ -269,11 +281,12 @@ class LiveRun:
             completed(self.taking(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
 
     def run(self, duration: float) -> None:
-        """Take steps for a duration [s]."""
+        """Advance the live run by a duration [s] in full steps; the last one may end beyond it."""
         self._reach(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
-        """Present reading of a sensor, without the axis of time; accelerations need ``motion``.
+        """Return the reading of a sensor at the present instant of this live run, without an axis of time;
+        accelerations need ``motion``.
 
         Raises:
             ParameterError: no sensor.
@@ -293,7 +306,9 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[Share | None, "QuickReading | None"]:
-        """Share and reading by which compiled code evaluates a sensor, or None; cached."""
+        """Return the compiled reading of a joint or attachment from which compiled code evaluates a sensor of this
+        live run. Before it comes the linear map (share) from its numbers to those of the sensor; each is None where
+        it does not exist, and both are cached."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -306,7 +321,8 @@ class LiveRun:
 
     @property
     def row(self) -> Array:
-        """Numbers of the last instant, shape (1, numbers), in the layout of ``memory.rows``."""
+        """Numbers that are stored for the present instant of this live run, shape (1, numbers), in the layout of
+        ``memory.rows``."""
         rows = self._stored.rows
         if not isinstance(rows, StateRows):
             rows = self.stepper.now(self.time)
@@ -314,28 +330,32 @@ class LiveRun:
         return rows.numbers[-1:]
 
     def reading(self, sensor: Sensor) -> "tuple[Share, QuickReading] | None":
-        """Share and reading by which compiled code evaluates a sensor; None: ``read`` is used."""
+        """Return the linear map (share) and the compiled reading by which compiled code evaluates a sensor of this
+        live run; None where only the slower ``read`` can."""
         share, found = self._reading(sensor)
         return None if share is None or found is None else (share, found)
 
     def velocities(self) -> Array | None:
-        """Velocities projected onto the joints, computed once per instant."""
+        """Return the velocities of all bodies at the present instant, projected so that they satisfy the joints,
+        shape (velocities,), computed once per instant; None if compiled code cannot project them."""
         if self._velocities is None:
             self._velocities = self.stepper.joint_velocities(self.time)
         return self._velocities
 
     @property
     def state(self) -> State:
-        """Present state of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
+        """Present state (poses, elastic coordinates, velocities) of all bodies of this live run, for
+        ``simulate(initial=...)`` and ``linearize(state=...)``."""
         return self._now().state(0)
 
     def save(self) -> SavedInstant:
-        """Present state with inputs and history; after ``restore`` the same digits follow."""
+        """Return a copy of the present state of this live run with its inputs and history, from which ``restore``
+        continues with identical digits."""
         numbers, sizes = self._run.snapshot()
         return SavedInstant(self.time, self.steps, numbers, self.inputs.copy(), self._identity, sizes)
 
     def restore(self, saved: SavedInstant) -> None:
-        """Return to a saved instant and discard later ones.
+        """Set this live run back to an instant that its ``save`` returned, and discard all later instants.
 
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
@@ -347,7 +367,8 @@ class LiveRun:
         self._go_on_from(saved, stored)
 
     def put(self, saved: SavedInstant) -> None:
-        """Continue from the state of another run of the same model and step, and discard the steps so far.
+        """Continue this live run from a state that another run of the same model with the same step saved, and
+        discard the steps so far.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
@@ -371,11 +392,12 @@ class LiveRun:
         self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
 
     def forget(self) -> None:
-        """Discard all instants but the last, in very long runs; ``motion`` begins there."""
+        """Discard all stored instants of this live run but the last, to save memory in very long runs; ``motion``
+        begins there."""
         self._stored.forget()
 
     def live(self, *, port: int = 0) -> "RunView":
-        """View of the run in a browser on this machine, with a field for each input.
+        """Return a view of this live run in a browser on this machine, with a field for each input.
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
         ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.
@@ -390,17 +412,18 @@ class LiveRun:
 
     @property
     def now(self) -> RecordedRun:
-        """Recorded run of the last instant, for readings."""
+        """Recording of the present instant of this live run as a run of one instant, from which sensors are
+        read."""
         return RecordedRun(self.system, self._now(), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
-        """Motion of the last instant, for drawing."""
+        """Motion that consists of the present instant of this live run alone, for drawing."""
         return Motion(self.system, self._now())
 
     @property
     def motion(self) -> Motion:
-        """Motion of all steps so far."""
+        """Motion of all stored steps of this live run so far."""
         recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
 
@@ -409,7 +432,8 @@ class LiveRun:
         return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
 
     def _now(self) -> RecordedStates:
-        """Recording of the last instant."""
+        """Return the recording of the present instant of this live run: positions, velocities, energies and forces
+        as arrays of one row."""
         last = self._stored.last
         return recording_of(self.system, self.stepper.work_sources, last.times, last.rows)
 
@@ -439,17 +463,19 @@ class RunView(Served):
 
     @property
     def is_running(self) -> bool:
-        """Whether neither "end" was pressed nor the page stopped."""
+        """Whether the browser view of the live run still goes on: neither "end" was pressed on the page nor the
+        server was stopped."""
         return self.is_open and not self._has_end
 
     def update(self) -> None:
-        """Draw the present state, after steps of the user."""
+        """Redraw the browser page with the present state of the live run, after steps that the user took."""
         pack = Packing()
         moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
         self._publish(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Step the run and draw it until the duration is over or "end" is pressed; it rests when paused.
+        """Advance the live run in the pace of a clock and redraw its browser page, until the duration is over or
+        "end" is pressed; it waits while the page is paused.
 
         Args:
             duration: in the time of the run [s]; None: without end.
@@ -472,7 +498,8 @@ class RunView(Served):
             last = clock.monotonic()
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Apply a message of the page: new values of inputs, whether the run goes on, or that it ends."""
+        """Apply a message of the browser page to this view of a live run: new values of inputs, pause or continue,
+        or the end."""
         for name, value in dict(message.get("inputs", {})).items():
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
@@ -482,7 +509,8 @@ class RunView(Served):
         self._has_end = self._has_end or bool(message.get("end"))
 
     def _take_inputs(self) -> None:
-        """Set the inputs that the page has sent, in the thread that steps."""
+        """Set the inputs of the live run to the values that the browser page has sent; called in the thread that
+        takes the steps."""
         while self._given:
             name, value = self._given.popitem()
             self._stepped.inputs[name] = value

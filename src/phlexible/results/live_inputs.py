@@ -23,12 +23,14 @@ class Inputs(MutableMapping[str, Array]):
         self.is_new = False
 
     def __getitem__(self, name: str) -> Array:
-        """Present value of an input, shape (1,) of a force or torque in a joint, (3,) of a load; read-only."""
+        """Return the present value of an input (a constant load, torque or joint force) by its name, read-only.
+        Shape (1,) of a force or torque in a joint, (3,) of a load [N or N m]."""
         self._check(name)
         return read_only(self._values[name])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input to a number, or a load to three.
+        """Set an input of the live run to one number (force or torque in a joint) or three (load vector) [N or N
+        m]; it acts from the next step on.
 
         Raises:
             ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
@@ -44,7 +46,7 @@ class Inputs(MutableMapping[str, Array]):
         self._values[name], self.is_new = found, True
 
     def __delitem__(self, name: str) -> None:
-        """Refuse the removal of an input."""
+        """Raise a ``ParameterError``, since an input of a live run cannot be removed but only set to zero."""
         raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
 
     def __iter__(self) -> Iterator[str]:
@@ -57,14 +59,16 @@ class Inputs(MutableMapping[str, Array]):
         return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
 
     def changes(self, size: int) -> Array:
-        """Changes of the loads of the model due to all inputs, shape (size,)."""
+        """Return the differences between the present loads of the live run and those of its model, due to all
+        inputs. Shape (size,) [N or N m]."""
         total = np.zeros(size)
         for name, (begin, value, _) in self._known.items():
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
     def checked_rows(self, name: str, given: ArrayLike, count: int) -> Array:
-        """Checked values of one input for so many mechanisms, shape (count, its numbers); one value serves all.
+        """Return values of one input for ``count`` mechanisms as an array of shape (count, components of the
+        input), after checking shape and finiteness; a single value is repeated for all.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
@@ -80,16 +84,18 @@ class Inputs(MutableMapping[str, Array]):
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:
-        """Slice of the loads that an input changes, and the changes, shape (rows, its numbers)."""
+        """Return which slice of the array of all load values one input occupies, and how much its values differ
+        from the one in the model. The values ``rows`` belong to several mechanisms; the differences have shape
+        (mechanisms, components) [N or N m]."""
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 
     def put(self, values: dict[str, Array]) -> None:
-        """Set the values of all inputs."""
+        """Set all inputs of the live run to copies of these values, given by name."""
         self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
 
     def copy(self) -> dict[str, Array]:
-        """Copy of the values of all inputs."""
+        """Return copies of the present values of all inputs of the live run, by name."""
         return {name: value.copy() for name, value in self._values.items()}
 
     def _check(self, name: str) -> None:

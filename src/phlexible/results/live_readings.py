@@ -45,17 +45,20 @@ class QuickReading:
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
     def is_of_places(self, share: Share) -> bool:
-        """Whether a share needs positions only, no rates."""
+        """Return whether a sensor can be read from positions alone, without velocities. This is so if its linear
+        map (share) from the measured numbers has zero weights for all rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
         return not share[1][:, rates].any()
 
     @property
     def numbers(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
-        """Arguments of ``measured_vectors`` and ``measure``, and ``gather``."""
+        """Arguments that this reading passes to the compiled ``measured_vectors`` and ``measure``, and the matrix
+        ``gather`` that sums the measured numbers, or None."""
         return self._vectors, self._tables, self._gather
 
     def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
-        """Share of the reading at the last stored instant, shape (count,), angles between -pi and pi.
+        """Return the reading of a sensor at the last stored instant, by its linear map ``share`` from what this
+        joint or attachment measures. Shape (numbers of the sensor,); angles between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables.
@@ -92,7 +95,9 @@ class RowsOfReadings:
         self.is_of_places = True
 
     def put(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
-        """Set shares and readings by numbers of runs; False where their structures differ."""
+        """Store, by the number of the run, the shares (linear maps) and compiled readings of one sensor in several
+        runs; return False, with part of them stored, where their structures differ so that they cannot be read
+        together."""
         for k, (share, reading) in known.items():
             if not self._fits(share, reading):
                 return False
@@ -112,7 +117,8 @@ class RowsOfReadings:
         return gather is other or (gather is not None and other is not None and np.array_equal(gather, other))
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
-        """Shares at the last stored instants, shape (runs, count), angles between -pi and pi.
+        """Return the readings of one sensor in all runs at their last stored instants, shape (runs, numbers of the
+        sensor); angles between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.
@@ -137,7 +143,8 @@ class RowsOfReadings:
 
 
 def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False) -> QuickReading | None:
-    """Compiled reading of a joint or attachment of the run; None where sensors have to read it.
+    """Return a compiled reading of a joint's coordinates or an attachment's position, with rates, in this run; None
+    where only the sensor itself can read them.
 
     Args:
         beside_moving: also beside a frame that moves, whose places and rates are then known elsewhere.
@@ -151,7 +158,8 @@ def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False)
 
 
 def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
-    """Reading of a weighted mean of positions and velocities of nodes, mostly of one."""
+    """Return the compiled reading of the position and velocity of an attachment, a weighted mean over nodes, in
+    most cases of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
     return reading_of_vectors(run.system.layout, [vector for _, vector in parts], gather)
@@ -160,7 +168,8 @@ def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
 def reading_of_vectors(
     layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None
 ) -> QuickReading:
-    """Reading of position and rate of each vector, or of sums of them."""
+    """Return the compiled reading of the world coordinates and rates of points and directions on bodies, six
+    numbers for each vector. With a matrix ``gather`` it reads weighted sums of these numbers."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -168,7 +177,8 @@ def reading_of_vectors(
 
 
 def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> QuickReading | None:
-    """Reading of each coordinate of a joint and its rate; None where compiled code has no such coordinates."""
+    """Return the compiled reading of each coordinate of a joint (translation or angle) and its rate; None where
+    compiled code does not have such coordinates."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)
@@ -195,7 +205,9 @@ def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> Quic
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
-    """Arguments for the compiled ``measured_vectors``: rows, undeformed vectors, and all shape functions."""
+    """Return the tables that describe points and directions on bodies to the compiled ``measured_vectors``:
+    integers of each vector, shape (vectors, 7), undeformed coordinates in body axes, shape (vectors, 3), and shape
+    functions of all, shape (functions, 3)."""
     rows, shapes = [], [np.zeros((0, 3))]
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0
@@ -209,6 +221,7 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
 
 
 def _spans(counts: list[int]) -> IntArray:
-    """First and last + 1 index of consecutive groups of these sizes, shape (counts, 2)."""
+    """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
+    2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)

@@ -50,18 +50,20 @@ class _Held:
 
     @property
     def time(self) -> Array:
-        """Time of each run [s]."""
+        """Simulated time that each run has reached, shape (runs,) [s]."""
         return np.asarray(self._origins + self._step_size * self.steps)
 
     def give(self, name: str, rows: Array) -> None:
-        """Set an input of each run, and store its values."""
+        """Set the input of this name (a load) of each run to its row of ``rows``, shape (runs, components). The
+        values act in the lanes at once, and are set in the runs when these are updated."""
         places, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[places, : len(self.runs)] = self._base[places] + change.T
         self._inputs[name] = rows
         self._is_ahead[:] = True
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Number of steps that some runs took in lanes, and whether there are new warnings."""
+        """Advance the runs for which ``which`` is true by up to ``count`` steps in SIMD lanes; return the number of
+        steps taken, which is the same for all, and whether there are new warnings to report."""
         done, tells = cast("HeldLanes", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
@@ -69,9 +71,8 @@ class _Held:
         return done, tells
 
     def step_each(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
-        """Step some runs in threads and yield failures; a run whose thread stops takes the rest alone. One
-        whose thread cannot go on takes the rest alone.
-        """
+        """Advance the runs for which ``which`` is true by ``count`` steps in GPU threads, and yield index and error
+        of each run that failed. A run whose thread stops early takes the remaining steps on the CPU."""
         threads = cast("HeldThreads", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
@@ -89,7 +90,8 @@ class _Held:
             self.steps[lane] = run.steps
 
     def put(self, lane: int, saved: SavedInstant) -> None:
-        """Continue one run from a saved instant."""
+        """Continue the run in this lane (index among the runs that are advanced in parallel) from a saved
+        instant."""
         run = self.runs[lane]
         run.put(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
@@ -98,7 +100,7 @@ class _Held:
             rows[lane] = saved.inputs[name]
 
     def hand_back(self) -> None:
-        """Write the states in lanes back into the runs."""
+        """Copy the states that lanes or GPU threads computed back into the live runs that they belong to."""
         for lane in np.flatnonzero(self._is_ahead).tolist():
             self._hand_back(lane, self._has_rows)
 
@@ -153,25 +155,28 @@ class LiveRows:
         self.time: Array = np.array([run.time for run in runs])
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arguments for pickles and copies, whose runs have memory of their own."""
+        """Return what pickles and copies of this collection of live runs are made from; the copies have memory of
+        their own."""
         arguments = (self._groups, self._width, self._threads, self._device, self._is_specialized)
         return type(self), (list(self.as_they_are()), *arguments), {"_have_failed": self._have_failed}
 
     @property
     def runs(self) -> list[LiveRun]:
-        """List of all runs; from now on they are updated after each step, and may be changed between."""
+        """List of all live runs of this collection; from this access on they are updated after each step, and the
+        user may change them between steps."""
         self._are_shown = True
         return list(self.as_they_are())
 
     def as_they_are(self) -> Sequence[LiveRun]:
-        """All runs with their present states, for reading."""
+        """Return all live runs of this collection, updated to the present states that lanes or threads have
+        computed, for reading only."""
         for held in self._held:
             if held is not None:
                 held.hand_back()
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
-        """Replace a run by another."""
+        """Replace the live run of this number in the collection by another one."""
         group = self._group_of[number][0]
         self._release(group)
         self._are_alone[group], self._now = False, None
@@ -180,7 +185,7 @@ class LiveRows:
         self._replaced_at[number] = self._replaced
 
     def put(self, number: int, saved: SavedInstant) -> None:
-        """Continue a run from the saved instant of a run of the same system.
+        """Continue the live run of this number from an instant that a run of the same system saved.
 
         Raises:
             ParameterError: it was of another model.
@@ -194,7 +199,7 @@ class LiveRows:
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def give(self, name: str, values: ArrayLike) -> None:
-        """Set an input of all runs, one row each.
+        """Set the input of this name in all live runs, one row of values for each run [N or N m].
 
         Raises:
             ParameterError: they do not fit.
@@ -210,7 +215,8 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Take so many steps of some runs, (runs,), and return failures by the number of the run."""
+        """Advance the live runs for which ``which`` is true by ``count`` steps, and return the convergence errors
+        by the number of the run. ``which`` has shape (runs,)."""
         errors: dict[int, ConvergenceError] = {}
         self._look()
         self._now = None
@@ -228,7 +234,8 @@ class LiveRows:
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
-        """Present readings of a sensor of each run, shape (runs,) or (runs, numbers).
+        """Return the present readings of one sensor in each live run, shape (runs,), or (runs, numbers) for a
+        sensor of several numbers.
 
         Args:
             name: of the sensors, any.
@@ -241,7 +248,8 @@ class LiveRows:
         return np.array([run.read(sensor) for run, sensor in zip(self.as_they_are(), sensors, strict=True)])
 
     def _rows_of(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
-        """Reading of a sensor for all runs together; None: one after the other."""
+        """Return the compiled reading that evaluates one sensor in all live runs together, cached by name; None
+        where the runs have to be read sequentially."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
         version, rows = self._readings.get(name, (-1, None))
@@ -263,9 +271,9 @@ class LiveRows:
         return rows
 
     def _numbers(self, with_rates: bool) -> dict[str, Array] | None:
-        """Tables that sensors are read from, a row for each run; None: projected velocities are not available
-        for all.
-        """
+        """Return the arrays that sensors are read from (positions, rotations, elastic coordinates, velocities) by
+        name, a row for each live run; None if ``with_rates`` and velocities that satisfy the joints are not
+        available for all runs."""
         example = self._runs[0].stepper.memory
         if self._now is None:
             last = max(example.place(name) + example.state_sizes[name] for name in READ)
@@ -286,7 +294,8 @@ class LiveRows:
         return self._now
 
     def _find_velocities(self, found: Array) -> bool:
-        """Write projected velocities into a row for each run; whether all are available."""
+        """Store the velocities of each live run, projected so that they satisfy the joints, in its row of
+        ``found``; return whether they were available for all runs."""
         for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
@@ -319,7 +328,8 @@ class LiveRows:
         return self._step_each(group, numbers[which].tolist(), count - done)
 
     def _step_each(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Take steps of runs that are not in lanes, together where their structures agree, and return failures."""
+        """Advance live runs that are not in SIMD lanes by ``count`` steps, and return convergence errors by the
+        number of the run. They are stepped together where their structures agree."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_error_of(run, count) for run in runs]
@@ -339,7 +349,8 @@ class LiveRows:
         return errors
 
     def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Take steps of some runs in threads of a device, and return failures.
+        """Advance the selected live runs of a group by ``count`` steps in threads of a GPU. Returns convergence
+        errors by the number of the run.
 
         Raises:
             ParameterError: it cannot step them.
@@ -363,7 +374,8 @@ class LiveRows:
         return device(calls)
 
     def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
-        """Runs of a group in lanes, or None where some of them cannot be."""
+        """Move the states of a group of live runs into SIMD lanes and return the object that steps them there, all
+        at the same time. None where the runs cannot be stepped together."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
@@ -381,20 +393,21 @@ class LiveRows:
         return None
 
     def _release(self, group: int) -> None:
-        """Write the states of a group back into its runs and release the lanes."""
+        """Copy the states in the lanes of a group back into its live runs and discard the lanes."""
         if (held := self._held[group]) is not None:
             held.hand_back()
             self._held[group] = None
 
     def _look(self) -> None:
-        """Release all lanes if runs are visible to the user, who may have changed them."""
+        """Copy all states in lanes back into the live runs and discard the lanes, if the user may have changed the
+        runs. That is so once the user has had access to them."""
         if self._are_shown:
             for group in range(len(self._groups)):
                 self._release(group)
 
 
 def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
-    """Take so many steps alone and return the failure, if any."""
+    """Advance one live run by ``count`` steps and return its convergence error, or None if all steps succeeded."""
     try:
         completed(run.taking(count, keeps_all=False))
     except ConvergenceError as error:
@@ -403,14 +416,16 @@ def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
 
 
 def _place_of(numbers: IntArray) -> "slice | IntArray":
-    """Indices as a slice where they are consecutive, which avoids copies."""
+    """Return indices as a slice where they are consecutive, so that NumPy makes views instead of copies; otherwise
+    the indices themselves."""
     first, count = int(numbers[0]), len(numbers)
     is_row = bool((numbers == np.arange(first, first + count)).all())
     return slice(first, first + count) if is_row else numbers
 
 
 def shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
-    """Run the task for each number in a pool of threads, and yield as each is done."""
+    """Call ``task`` with each number of ``which`` in a pool of ``threads`` threads, and yield once for each
+    finished call, in order."""
     if threads == 1 or len(which) < 2:
         for number in which:
             task(number)

@@ -27,14 +27,14 @@ class StoredBlock(NamedTuple):
     first: Array = NOTHING
 
     def until(self, count: int) -> "StoredBlock":
-        """First ``count`` instants of the block."""
+        """Return the first ``count`` instants of this block of stored instants as a block."""
         if count == len(self.times):
             return self
         return StoredBlock(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
 
     @property
     def last(self) -> "StoredBlock":
-        """Last instant as a block."""
+        """Last instant of this block of stored instants, as a block of one instant."""
         return StoredBlock(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
 
 
@@ -50,37 +50,39 @@ class StoredSteps:
 
     @property
     def rows(self) -> Mapping[str, Array]:
-        """Rows of the last block; the last one is that of the last instant."""
+        """Stored arrays by name of the last block of instants of the live run; their last row belongs to the
+        present instant."""
         return self._blocks[-1].rows
 
     @property
     def last_block(self) -> StoredBlock:
-        """Last block that was stored."""
+        """Block of instants of the live run that was stored last."""
         return self._blocks[-1]
 
     @property
     def last(self) -> StoredBlock:
-        """Last instant as a block."""
+        """Last stored instant of the live run, as a block of one instant."""
         return self._blocks[-1].last
 
     def copy(self) -> "StoredSteps":
-        """Copy of the stored instants, with rows as tables by name for pickles."""
+        """Return a copy of the stored instants of a live run, with plain arrays by name that can be pickled."""
         found = StoredSteps(self.time, {})
         found._blocks = [StoredBlock(each.times, dict(each.rows), each.first) for each in self._blocks]
         return found
 
     def add(self, block: StoredBlock) -> None:
-        """Append instants that follow the stored ones."""
+        """Append a block of instants that follow those stored so far in the live run."""
         self._blocks.append(block)
         self.time = float(block.times[-1])
 
     def forget(self) -> None:
-        """Discard all instants but the last."""
+        """Discard all stored instants of the live run but the last."""
         if len(self._blocks) > 1 or len(self._blocks[-1].times) > 1:
             self._blocks = [self.last]
 
     def until(self, steps: int, time: float) -> "StoredSteps | None":
-        """Instants up to one that lies ``steps`` (at most 0) ahead at a time [s]; None: it is not stored."""
+        """Return the stored instants of a live run up to the one that lies ``-steps`` steps back, at a time [s];
+        None if no such instant is stored."""
         behind = -steps
         for k in range(len(self._blocks) - 1, -1, -1):
             block = self._blocks[k]
@@ -93,7 +95,8 @@ class StoredSteps:
         return None
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
-        """Recording of all instants, see ``recording_of``."""
+        """Return the recording of all stored instants of a live run, from which a ``Motion`` is made; ``sources``
+        lists the indices of each named source of work, ``halvings`` is the number of halved steps."""
         blocks = self._blocks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])

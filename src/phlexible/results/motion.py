@@ -54,7 +54,8 @@ SAME = 1e-9  # of the duration
 
 
 def stored_state(recording: RecordedStates, time: float) -> State:
-    """State at a stored instant.
+    """Return the state (poses, elastic coordinates, velocities) of a recording at a stored instant given by its
+    time [s].
 
     Raises:
         ParameterError: no number, or no instant is stored there.
@@ -116,7 +117,8 @@ class Motion(MotionPictures, Readings):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arguments for pickles, without derived data."""
+        """Return what a pickle of this motion is made from: the system, the recording and the warnings, without
+        derived data."""
         run = self.run
         return type(self), (
             run.system,
@@ -128,7 +130,8 @@ class Motion(MotionPictures, Readings):
         )
 
     def at(self, time: float) -> State:
-        """State at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
+        """Return the state of all bodies at a stored instant given by its time [s], for ``simulate(initial=...)``
+        and ``linearize(state=...)``.
 
         Raises:
             ParameterError: no instant is stored there; the message names those around it.
@@ -137,54 +140,62 @@ class Motion(MotionPictures, Readings):
 
     @property
     def time(self) -> Array:
-        """Stored instants, shape (N + 1,) [s]."""
+        """Stored instants of this motion, shape (N + 1,) [s]."""
         return self.recording.time
 
     @cached_property
     def energy(self) -> Energy:
-        """Energy balance of the motion [J]."""
+        """Energy balance of this motion at all instants [J]: kinetic and potential energies, work supplied and
+        energy dissipated."""
         return energy_of(self.recording)
 
     @cached_property
     def momentum(self) -> Momentum:
-        """Linear and angular momentum of the whole system and its centre of mass, world axes."""
+        """Linear and angular momentum of the whole mechanism and the position of its centre of mass at all
+        instants, world axes."""
         return momentum(self.run)
 
     @property
     def events(self) -> tuple[Happened, ...]:
-        """Locks and releases of ``model.at`` that happened, in their order."""
+        """Events of ``model.at`` (constraints that lock or release) that occurred in this motion, in the order of
+        time."""
         return happened(self.recording, self.mechanism)
 
     @property
     def iterations(self) -> IntArray:
-        """Newton iterations since t = 0, shape (N + 1,)."""
+        """Number of Newton iterations of the run from t = 0 to each stored instant, shape (N + 1,)."""
         return self.recording.iterations
 
     @property
     def halvings(self) -> IntArray:
-        """Halved steps since t = 0, shape (N + 1,)."""
+        """Number of steps that failed and were halved from t = 0 to each stored instant, shape (N + 1,)."""
         return self.recording.halvings
 
     @property
     def contact_steps(self) -> IntArray:
-        """Short steps that were taken around contacts since t = 0, shape (N + 1,)."""
+        """Number of short steps that were taken around contacts from t = 0 to each stored instant, shape (N +
+        1,)."""
         return self.recording.contact_steps
 
     def velocity(self, attachment: Port) -> Array:
-        """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
+        """Return the velocity of a point in world axes at all instants, projected so that it satisfies the joints,
+        shape (N + 1, 3) [m/s]."""
         return kinematics.velocity(self.run, attachment)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
-        """Angular velocity in world axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
+        """Return the angular velocity of a body, or of the material at an attachment, in world axes at all
+        instants. It is projected so that it satisfies the joints, shape (N + 1, 3) [rad/s]."""
         return kinematics.angular_velocity(self.run, target)
 
     def slack_parts(self) -> list[reactions.SlackPart]:
-        """First compressed element of each string that was compressed somewhere, and its time [s]."""
+        """Return for each string that was compressed in this motion its first compressed element and the time of
+        that [s]."""
         return reactions.slack_parts(self.run)
 
     @property
     def multipliers(self) -> Array:
-        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
+        """Lagrange multipliers (joint forces and moments) of all constraint rows, joint after joint, at all
+        instants, shape (N + 1, rows) [N or N m].
 
         Of second order in the step: the mean of the adjacent steps where these have one length, otherwise, and
         at both ends, from the accelerations there (docs/theory.md, 4).
@@ -194,24 +205,28 @@ class Motion(MotionPictures, Readings):
         return self.run.multipliers
 
     def translation_rate(self, joint: Joint) -> Array:
-        """Rate of translation of a joint, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
+        """Return the rate of a joint's translation at all instants, projected so that it satisfies all joints.
+        Shape (N + 1,), or (N + 1, 2) for two translations [m/s]."""
         return JointRate(joint).of_kind(self.run, is_angle=False)
 
     def rate(self, joint: Joint) -> Array:
-        """Rate of the angle of a joint, consistent with the joints, shape (N + 1,) [rad/s]; without angle [m/s]."""
+        """Return the rate of a joint's angle at all instants, projected so that it satisfies all joints, shape (N +
+        1,) [rad/s]; of a joint without an angle the rate of its translation [m/s]."""
         sensor, names = JointRate(joint), joint.coordinate_names
         return sensor.of_kind(self.run, is_angle=not names or any("angle" in name for name in names))
 
     @property
     def step_error(self) -> Array:
-        """Greatest estimated error of a step since the instant before, of the longest body, shape (N + 1,).
+        """Greatest estimated local error of the steps since the instant before, relative to the longest body, shape
+        (N + 1,).
 
         From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.
         """
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Summary of balances, joints, steps, limits of the models and warnings of the run; print it.
+        """Return a summary of this motion to be printed: energy and momentum balances, joint gaps, size of steps,
+        limits of the body models and warnings of the run.
 
         Example:
             >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
@@ -221,7 +236,8 @@ class Motion(MotionPictures, Readings):
         return checked(self.run)
 
     def run_error(self, *sensors: Sensor) -> RunError:
-        """The error of the whole run, estimated from two further runs with steps twice and four times as long.
+        """Return the estimated error of sensor readings over the whole run, from two further runs with steps twice
+        and four times as long.
 
         They take three quarters of the time of the run. The estimate is of the greatest error of all sensors up to
         each instant; the last instant alone would tell less, since errors cross zero (docs/accuracy.md).
@@ -245,7 +261,7 @@ class Motion(MotionPictures, Readings):
 
     @property
     def repeatable(self) -> Repeatable:
-        """Function that repeats the run with other steps.
+        """Description of the run of this motion with the function that repeats it with other steps.
 
         Raises:
             ModelError: it cannot be.
@@ -255,7 +271,7 @@ class Motion(MotionPictures, Readings):
         return self._repeatable
 
     def long_steps(self, steps: int | None = None) -> list[str]:
-        """Texts of warnings that steps were too long, mostly none.
+        """Return texts of warnings that steps of this motion were too long for what moves, usually none.
 
         Args:
             steps: how many there were, if all of them had one length and are stored.
@@ -263,29 +279,31 @@ class Motion(MotionPictures, Readings):
         return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
-        """Texts about beams and rods that bent further than their elements can follow, mostly none."""
+        """Return texts of warnings about beams and rods that bent in this motion further than their elements can
+        represent, usually none."""
         return large_deflections(self.run)
 
     def large_strains(self) -> list[str]:
-        """Texts about beams that were strained beyond a tenth, mostly none."""
+        """Return texts of warnings about beams whose strain exceeded 0.1 in this motion, usually none."""
         return large_strains(self.run)
 
     def missing_stiffening(self) -> list[str]:
-        """Texts that explain why beams of linear strain were inaccurate in fast rotation, mostly none."""
+        """Return texts of warnings about beams with linear strain in fast rotation, where centrifugal stiffening is
+        missing from their model, usually none."""
         return missing_stiffening(self.run)
 
     def to_xarray(self) -> "xarray.Dataset":
-        """Recorded numbers with names and units (needs ``phlexible[xarray]``)."""
+        """Return the recorded arrays of this motion as an xarray Dataset with names and units (needs
+        ``phlexible[xarray]``)."""
         return tables.to_xarray(self.run)
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
-        """Table of sensor readings over time, a column for each component with its unit (needs
-        ``phlexible[xarray]``).
-        """
+        """Return a pandas table of sensor readings over time, with a column for each component by name and unit
+        (needs ``phlexible[xarray]``)."""
         return tables.to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
-        """Write sensor readings over time as comma-separated text with all digits.
+        """Write sensor readings over time to a file of comma-separated text with all digits.
 
         Raises:
             ResultFileError: the file cannot be written.
@@ -302,7 +320,8 @@ class Motion(MotionPictures, Readings):
         numerical_damping: float = 0.0,
         scales: Mapping[str, float] | None = None,
     ) -> "Sensitivity":
-        """Derivatives of sensor readings at all instants with respect to a few parameters, by the direct method.
+        """Return the derivatives of sensor readings at all instants of this motion with respect to a few parameters
+        of its model (direct method).
 
         Exact derivatives of the computed motion. Its steps are not taken again where they have one size and nothing
         happens between them. Of one number and many parameters ``ph.gradient`` is the way.
@@ -324,7 +343,8 @@ class Motion(MotionPictures, Readings):
         return sensitivity(self.recording, build, parameters, sensors, initial, numerical_damping, scales)
 
     def save(self, path: FilePath) -> None:
-        """Writes everything to an HDF5 file; one of that name is replaced once the new one is whole.
+        """Write this motion with its model to an HDF5 results file; an existing file of that name is replaced once
+        the new one is complete.
 
         Raises:
             ResultFileError: the file cannot be written, or a run is writing to it.
@@ -335,7 +355,8 @@ class Motion(MotionPictures, Readings):
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed.
+        """Return the motion in a results file that ``save`` wrote, or that a simulation wrote to (finished, still
+        running or killed).
 
         Raises:
             ResultFileError: no such file, another kind of file, or a damaged one.
@@ -346,7 +367,7 @@ class Motion(MotionPictures, Readings):
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
     def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
-        """Writes a series of VTK files for ParaView (needs ``phlexible[mesh]``).
+        """Write this motion as a series of VTK files for ParaView (needs ``phlexible[mesh]``).
 
         Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
         their surface or lines.
@@ -366,15 +387,16 @@ class Motion(MotionPictures, Readings):
         vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
-        """Sizes, solver work and the final energy balance, by name; ``print`` shows aligned lines."""
+        """Return sizes of the model, figures of the solver and the final energy balance of this motion by name;
+        ``print`` shows them in aligned lines."""
         return figures(self.run)
 
     def _repr_html_(self) -> str:
-        """Picture, figures of the run and energies as HTML, for notebooks."""
+        """Return HTML for notebooks: a picture of this motion, figures of its run and its energies."""
         return motion_html(self.run, self.energy)
 
     def _ipython_key_completions_(self) -> list[str]:
-        """Names that notebooks offer after ``motion["``."""
+        """Return the names of bodies that notebooks offer after ``motion["``."""
         return self.mechanism._ipython_key_completions_()
 
     def __repr__(self) -> str:

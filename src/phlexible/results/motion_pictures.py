@@ -51,7 +51,8 @@ class MotionView(Served):
 
     @property
     def time(self) -> float:
-        """Time shown at present [s]; it can be set to values between the first and the last instant."""
+        """Time of the motion that the browser view shows at present [s]; it can be set to values between the first
+        and the last instant."""
         return float(self._page_state["time"])
 
     @time.setter
@@ -61,11 +62,11 @@ class MotionView(Served):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the view plays the motion."""
+        """Whether the browser view is playing the motion at present."""
         return bool(self._page_state["playing"])
 
     def play(self, speed: float | None = None) -> None:
-        """Play the motion, from the start again after its end.
+        """Let the browser view play the motion, from the start again if it has reached the end.
 
         Args:
             speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
@@ -73,16 +74,17 @@ class MotionView(Served):
         self._publish(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
 
     def pause(self) -> None:
-        """Stop playing the motion."""
+        """Pause the motion in the browser view."""
         self._publish(playing=False)
 
     def replace(self, motion: "MotionPictures") -> None:
-        """Show another motion of the same model, such as a continued run."""
+        """Let the browser view show another motion of the same model, such as a continued run."""
         self.page = self._page_of(motion)
         self._publish(version=self._page_state["version"] + 1)
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Apply a message of a page that has the latest changes: time, whether it runs, and its speed."""
+        """Apply a message of the browser page to this view of a motion: the time that it shows, whether it plays,
+        and its speed; messages older than the latest change are ignored."""
         time, playing, speed = float(message["time"]), bool(message["playing"]), float(message["speed"])
         if not (isfinite(time) and isfinite(speed)):
             raise ValueError
@@ -118,7 +120,8 @@ class MotionPictures:
         curves: Mapping[str, ArrayLike] | None = None,
         title: str | None = None,
     ) -> None:
-        """Writes one HTML file with a 3D view, linked plots, checks and the model; it needs no network.
+        """Write a report of this motion as one HTML file with a 3D view, linked plots, checks and the model; it
+        needs no network.
 
         Args:
             path: ends in ``.html``.
@@ -172,7 +175,8 @@ class MotionPictures:
         points: Sequence[Attachment] = (),
         sensors: Sequence[Sensor] = (),
     ) -> InlinePage:
-        """Report inside of a notebook, as the last line of a cell; arguments as of ``report``.
+        """Return the report of this motion for display inside of a notebook, as the last line of a cell; arguments
+        as of ``report``.
 
         Args:
             height: of the page [pixels].
@@ -183,8 +187,8 @@ class MotionPictures:
         )
 
     def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:
-        """View of the motion's report in a browser on this machine, which follows the returned object and
-        conversely.
+        """Return a view of this motion's report in a browser on this machine; time and play state of the page
+        follow the returned object and conversely.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
 
@@ -198,7 +202,8 @@ class MotionPictures:
         return MotionView(self, port, frames)
 
     def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
-        """Overview of the run: the mechanism at some instants, selected displacements, energies since the start.
+        """Return a figure with an overview of this motion: the mechanism at some instants, displacements of
+        selected points and energies since the start.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -213,7 +218,8 @@ class MotionPictures:
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot_energy(self, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """Plot of energies since the start, supplied and dissipated work, and the balance error below.
+        """Return a figure of the energies of this motion since the start, supplied and dissipated work, and the
+        error of the balance below.
 
         Args:
             path: of the file to write; None: none.
@@ -245,7 +251,8 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Plot of the elastic displacement over time; ``normalized``: divided by the size of the body."""
+        """Return a figure of the elastic displacement of an attachment in body axes over time [m]; ``normalized``:
+        divided by the size of the body."""
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
@@ -257,9 +264,8 @@ class MotionPictures:
     def plot_reaction(
         self, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
     ) -> "Figure | Axes":
-        """Plot of the force of a joint on its second attachment over time, and of its moment in a separate
-        figure.
-        """
+        """Return a figure of the force of a joint on its second attachment over time [N]; its moment [N m] is in a
+        separate figure."""
         force, moment = reactions.reaction(self.run, joint)
         return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
@@ -269,7 +275,8 @@ class MotionPictures:
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":
-        """Plot of section forces along a beam at some times [s], or at so many, with their range over all times."""
+        """Return a figure of the section forces along a beam (normal and shear force, torsion, bending moments). It
+        shows some times [s], or a number of them, and the range over all instants."""
         forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
@@ -301,7 +308,8 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Plot of the deformed mechanism at some times [s], or at so many; ``scale`` enlarges deformations."""
+        """Return a figure of the deformed mechanism at some times [s], or at a number of times; ``scale`` enlarges
+        the deformations."""
         return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(
@@ -314,7 +322,8 @@ class MotionPictures:
         frames_per_second: int = 25,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Writes a film (.mp4 or .gif), by default 8 s long; see ``animation.animate``."""
+        """Write a film of this motion to a .mp4 or .gif file, 8 s long unless ``seconds`` says otherwise; see
+        ``animation.animate``."""
         animation.animate(
             self.run,
             path,

@@ -12,7 +12,8 @@ INTERVAL = 10.0  # of lines [s]
 
 
 def shown(progress: bool | None) -> bool:
-    """Whether to show a progress bar; None: on a terminal, and in a notebook that has ipywidgets."""
+    """Return whether to show a progress bar: ``progress`` itself if it is True or False; for None whether output
+    goes to a terminal, or to a notebook that has ipywidgets."""
     if progress is not None:
         return flag("progress", progress)
     shell = type(sys.modules["IPython"].get_ipython()).__name__ if "IPython" in sys.modules else ""
@@ -27,7 +28,8 @@ class Lines:
         self._next = self._begin + INTERVAL
 
     def __call__(self, done: int, count: int) -> None:
-        """Report the number of finished steps or runs."""
+        """Print a line of progress to stderr (``done`` of ``count`` steps or runs are finished), at most every ten
+        seconds."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + INTERVAL
@@ -37,7 +39,8 @@ class Lines:
 
 @contextmanager
 def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Context that gives a function of (done, in all); None: a bar as of ``shown``, lines elsewhere."""
+    """Context manager that provides a function of (done, count) which reports progress: as a bar, as lines on
+    stderr where ``progress`` is None and no bar can be shown, or not at all where it is False."""
     if not shown(progress):
         yield Lines(what) if progress is None else lambda done, count: None
         return

@@ -28,8 +28,8 @@ from phlexible.state.recorded_run import RecordedRun
 
 
 class Readings:
-    """Readings at the instants 0 .. N of a run. An equilibrium has one instant and no axis of time. N of a run. An
-    equilibrium has one instant and no axis of time.
+    """Readings of sensors, joints and bodies at the instants 0 .. N of a run. An equilibrium has one instant and no
+    axis of time.
 
     Attributes:
         run: the numbers with the system that they are of.
@@ -38,7 +38,8 @@ class Readings:
     run: RecordedRun
 
     def _shown(self, values: Array) -> Array:
-        """Values (N + 1, ...) as users get them."""
+        """Return values of shape (N + 1, ...) in the form that users get: unchanged for a motion, without the axis
+        of time for an equilibrium, which overrides this."""
         return values
 
     @overload
@@ -48,7 +49,8 @@ class Readings:
     def __getitem__(self, name: Sensor) -> Array: ...
 
     def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """Readings of a sensor, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
+        """Return the readings of a sensor at all instants, as ``motion[ph.Position(beam.end)]``; or, for a text,
+        the body of that name, for its ports.
 
         Raises:
             ModelError: no body has the name, or the sensor is of another model.
@@ -56,37 +58,42 @@ class Readings:
         return self._shown(name.read(self.run)) if isinstance(name, Sensor) else self.run.mechanism[name]
 
     def position(self, attachment: Port) -> Array:
-        """World position, shape (N + 1, 3) [m]."""
+        """Return the world position of a port (point of a body) at all instants, shape (N + 1, 3) [m]."""
         return self[Position(attachment)]
 
     def rotation(self, target: PlacedBody | Port) -> Array:
-        """Rotation from body to world axes of a body, or of the material at an attachment, shape (N + 1, 3, 3)."""
+        """Return the rotation matrix from body to world axes of a body, or of the material at an attachment, at all
+        instants. Shape (N + 1, 3, 3)."""
         return self._shown(kinematics.rotation(self.run, target))
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
-        """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+        """Return the elastic displacement of an attachment relative to the undeformed body, in body axes, at all
+        instants, shape (N + 1, 3) [m]; zero on rigid bodies.
 
         It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
         """
         return self[ElasticDisplacement(attachment)]
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
-        """Elastic coordinates eta of a body, shape (N + 1, n)."""
+        """Return the elastic coordinates (amplitudes of the shape functions) of a body at all instants, shape (N +
+        1, n)."""
         return self._shown(kinematics.elastic_coordinates(self.run, body))
 
     def tension(self, string: PlacedBody) -> Array:
-        """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
+        """Return the tension of a string at its quadrature points (one an element, two if quadratic) at all
+        instants, shape (N + 1, points) [N].
 
         Shape (N + 1, points), from s = 0 on, with the viscous part; negative where the string is pressed together.
         """
         return self._shown(reactions.tension(self.run, string))
 
     def stretch(self, string: PlacedBody) -> Array:
-        """``|dr/ds|`` at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
+        """Return the stretch ``|dr/ds|`` of a string (deformed over undeformed length, 1 undeformed) at its
+        quadrature points at all instants, shape (N + 1, points)."""
         return self._shown(reactions.stretch(self.run, string))
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Force of a joint on its second attachment, shape (N + 1, 3) [N].
+        """Return the force that a joint exerts on its second attachment at all instants, shape (N + 1, 3) [N].
 
         With that of the drives in the joint; springs, dampers and motors are ``element_force``.
 
@@ -97,18 +104,19 @@ class Readings:
         return self[Reaction(joint, axes)]
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
+        """Return the moment that a joint exerts on its second attachment, about the point of that attachment, at
+        all instants. World axes unless ``axes`` says otherwise, shape (N + 1, 3) [N m]."""
         return self[ReactionMoment(joint, axes)]
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
-        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,), the multiplier
-        of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
-        about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
-        """
+        """Return the force or torque of a spring, damper, motor or drive along its coordinate, or the multiplier of
+        a ``Gear``, at all instants. Shape (N + 1,), positive where it enlarges the coordinate [N or N m]. Of a
+        ``Bushing`` the forces along and moments about its axes, shape (N + 1, 6), (N + 1, 3) in the plane."""
         return self[ElementForce(element)]
 
     def required(self, joint: Joint) -> Array:
-        """Force or torque that the drives of a joint needed (inverse dynamics), shape (N + 1,) [N or N m].
+        """Return the force or torque that the drives of a joint needed to prescribe its motion (inverse dynamics).
+        Shape (N + 1,), or (N + 1, drives) for several drives [N or N m].
 
         Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
         drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``
@@ -120,18 +128,21 @@ class Readings:
         return self._shown(reactions.required(self.run, joint))
 
     def angle(self, joint: Joint) -> Array:
-        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
+        """Return the rotation angle of a joint's second port relative to the first at all instants, counted over
+        full turns, shape (N + 1,) [rad].
 
         Of ``Universal`` both angles, shape (N + 1, 2).
         """
         return self._shown(JointPosition(joint).of_kind(self.run, is_angle=True))
 
     def translation(self, joint: Joint) -> Array:
-        """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
+        """Return the translation of a joint's second point relative to the first along the joint's axis at all
+        instants, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
         return self._shown(JointPosition(joint).of_kind(self.run, is_angle=False))
 
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-        """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.
+        """Return normal and shear force, torsion and bending moments along a beam or rod at all instants. They are
+        in the local axes of its sections [N, N m].
 
         Those of the discretization, with the viscous part of the stress: normal force, torsion and
         shear are constant on an element, moments linear.
@@ -154,7 +165,7 @@ class Readings:
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
-        """Greatest and smallest normal stress over the sections of a beam [Pa].
+        """Return the greatest and smallest normal stress over the cross-sections along a beam at all instants [Pa].
 
         Args:
             body: a beam.
@@ -170,7 +181,8 @@ class Readings:
     def mesh_stress(
         self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
     ) -> mesh_stresses.MeshStress:
-        """Stress of a meshed body at nodes, ``motion.mesh_stress(part).von_mises``.
+        """Return the stress of a meshed body at its nodes [Pa] at all instants, or at every so many, as in
+        ``motion.mesh_stress(part).von_mises``.
 
         The mean of the elements around each node, so that peaks at notches need a fine mesh there.
 

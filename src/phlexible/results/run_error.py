@@ -67,7 +67,8 @@ class RunError:
 
     @property
     def advice(self) -> str:
-        """Advice where the ratio is below 3; empty where the steps resolve the motion."""
+        """Advice to the user where the steps do not resolve the motion; empty text otherwise. This is so where
+        halving the step reduces the differences between runs by less than a factor of 3."""
         if not self.ratio < CLEAR:
             return ""
         return (
@@ -82,7 +83,8 @@ class RunError:
 
 
 def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
-    """Error of a run for sensors of one unit, from two further runs with 2 and 4 times its step.
+    """Return the estimated error of a run in the readings of sensors of one unit. It is found from two further runs
+    with 2 and 4 times the step.
 
     Raises:
         ParameterError: sensors of several units or none, or a run with too few steps.
@@ -103,7 +105,9 @@ def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Senso
 
 
 def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
-    """Error of a run for all positions of the mechanism [m]: centres of mass, nodes, points, scaled rotations.
+    """Return the estimated error of a run in all positions of the mechanism [m], from two further runs with 2 and 4
+    times its step. Positions are centres of mass, nodes, points on bodies, and rotation matrices times the size of
+    their body.
 
     Raises:
         ParameterError: a run with too few steps.
@@ -113,9 +117,8 @@ def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
 
 
 def places_of(run: RecordedRun) -> Array:
-    """World positions of centres of mass, nodes and points along bodies, and scaled rotations, shape (N + 1,
-    n) [m].
-    """
+    """Return world positions of all centres of mass, nodes and points along bodies at all instants of a run.
+    Entries of rotation matrices times the size of their body follow; shape (N + 1, n) [m]."""
     parts = [run.recording.position]
     for index in range(run.system.layout.frames):
         data, rotation = run.system.bodies[index].data, run.recording.rotation[:, index]
@@ -154,7 +157,9 @@ def _estimated(
 
 
 def _share(ratio: float, order: int) -> float:
-    """Error of a run divided by its difference to that of twice the step.
+    """Return the factor that turns the difference between a run and one with twice its step into the error of the
+    run. It follows from the measured ratio of successive differences and the order of the method (Richardson
+    extrapolation).
 
     The sum of a geometric series at the measured ratio, at least that of the order; the whole difference where runs
     do
@@ -167,7 +172,8 @@ def _share(ratio: float, order: int) -> float:
 
 
 def _common(times: Sequence[Array]) -> list[Array]:
-    """Rows of the instants that all runs have."""
+    """Return for each run the row indices of the instants that all runs have in common, from the times of each run
+    [s]."""
     first, *others = times
     near = SAME * max(float(first[-1] - first[0]), np.finfo(float).tiny)
     kept = np.ones(len(first), dtype=bool)
@@ -182,7 +188,8 @@ def _nearest(time: Array, wanted: Array) -> Array:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Refuse runs with controllers whose first steps differ when they are repeated."""
+    """Raise ``ModelError`` for a run with controllers whose first steps come out differently when they are
+    repeated, because a controller keeps values of earlier calls."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

@@ -30,7 +30,9 @@ DIFFERENCE = 1e-4
 
 
 def unstable_loop(motion: Motion) -> str:
-    """Text of a warning if the only controller, linear near the start, is unstable with its period; else empty."""
+    """Return the text of a warning that the only sampled controller of the motion makes the closed loop unstable
+    with its sampling period. The loop is linearized near the start; empty text if it is stable or nothing is
+    known."""
     with suppress(Exception):  # no linear model, or a function that raises: nothing is known
         return _unstable_loop(motion)
     return ""
@@ -87,14 +89,16 @@ def _unstable_loop(motion: Motion) -> str:
 
 
 def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
-    """Sensors of the numbers that a controller is given of a joint or a sensor; None: not in linear models."""
+    """Return the sensors that measure what a controller reads of a joint (position and rate of each coordinate) or
+    of a sensor; None in the list for what linear models cannot measure."""
     if isinstance(item, Joint):
         return [kind(item, k) for k in range(len(item.coordinate_names)) for kind in (JointPosition, JointRate)]
     return [item if isinstance(item, PointSensor | JointSensor) and item.count == 1 else None]
 
 
 def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
-    """Gains of a controller function by differences at the start; None: an object, or not linear there."""
+    """Return the gains of a controller function as a linear controller, from difference quotients about its first
+    measurements; None if the controller is no plain function or is not linear there."""
     if not isinstance(feedback.controller, FunctionType):
         return None
     given = measured if feedback.target is None else feedback.target_at(0.0) - measured
@@ -112,7 +116,8 @@ def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
 
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
-    """Attach the motion before an error to that error."""
+    """Attach the motion that was computed before an error to that error as its attribute ``motion``, with notes
+    that explain likely causes."""
     if motion is None:
         return
     error.motion = motion  # type: ignore[attr-defined]
@@ -125,9 +130,8 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warned(motion: Motion, steps: int | None) -> Motion:
-    """Motion, with warnings if it was interrupted, steps were too long, or bodies exceeded the limits of their
-    models.
-    """
+    """Return the motion unchanged, after warnings to the user about faults of its run. These are an interruption,
+    steps that were too long, bodies beyond the limits of their models, and an unstable controller."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def to_xarray(run: RecordedRun) -> "xarray.Dataset":
-    """Dataset with a variable for each nonempty array of the recording, and dimensions by name.
+    """Return the recorded arrays of a run as an xarray Dataset, a variable for each nonempty array, with dimensions
+    by name and units.
 
     Without the others a table of it, ``to_xarray().to_dataframe()``, has rows.
 
@@ -50,7 +51,8 @@ TIME = "time [s]"
 
 
 def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame":
-    """Table of sensor readings, a column for each component by name and unit; the index is time."""
+    """Return a pandas table of sensor readings of a run, a column for each component by name and unit; the index is
+    time [s]."""
     frames = optional("pandas", "xarray")
     found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), run))
     found.index = frames.Index(run.time, name=TIME)
@@ -58,7 +60,7 @@ def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame
 
 
 def to_csv(run: RecordedRun, path: str, given: Sequence[Sensor]) -> None:
-    """Write sensor readings as comma-separated text; names that contain commas are in quotation marks.
+    """Write time and sensor readings of a run to a file of comma-separated text with a line of column names.
 
     Raises:
         ResultFileError: the file cannot be written.

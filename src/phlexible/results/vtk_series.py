@@ -32,8 +32,8 @@ END = """  </Collection>
 
 
 def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
-    """Write a series of VTK files, see ``Motion.export``. The index is whole after each instant. The index is
-    whole after each instant: a series that was stopped can be opened.
+    """Write the motion of a run as a series of VTK files (.vtu) for ParaView with their index (.pvd), see
+    ``Motion.export``. The index is complete after each instant, so that an interrupted series can be opened.
 
     Raises:
         ParameterError: a path that does not end in .pvd.
@@ -61,7 +61,8 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
 
 
 def _append(file: TextIO, lines: str) -> None:
-    """Append lines before the end of the index, which is written again behind them."""
+    """Write lines and the closing tags to the index file of a VTK series, so that it is complete. The file position
+    goes back to before the tags, where the next lines replace them."""
     file.write(lines)
     place = file.tell()
     file.write(END)
@@ -87,14 +88,16 @@ class _Meshed:
 
     @classmethod
     def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
-        """Mesh series of a body; None for bodies without a mesh."""
+        """Return the object that makes the VTK meshes of a flexible body with a finite-element mesh; None for
+        bodies without a mesh."""
         body = placed.held
         if isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(body, body.points, drawn)
         return None
 
     def at(self, meshio: Any, number: int) -> Any:
-        """Mesh of meshio at one instant."""
+        """Return the deformed mesh of a flexible body as a meshio object at the instant with this number. Nodes
+        have their elastic displacement [m] in world axes and von Mises stress [Pa]."""
         drawn, points = self._drawn, self._points
         eta, rotation = drawn.eta[number], drawn.rotations[number]
         moved = points.shapes @ eta
@@ -123,6 +126,7 @@ class _Surface:
                 self._cells.append(("vertex", balls[:, None]))
 
     def at(self, meshio: Any, number: int) -> Any:
-        """Mesh of meshio at one instant."""
+        """Return the surface or lines of a body without a finite-element mesh as a meshio object at the instant
+        with this number. Points are in world axes [m]."""
         places: Array = self._vertices[number]
         return meshio.Mesh(places, self._cells)

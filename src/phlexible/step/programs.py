@@ -60,7 +60,7 @@ _LOOPS = (
 
 
 def _has_contacts(memory: Memory) -> bool:
-    """Whether any parts can touch, roll or slide along a surface."""
+    """Return whether a model has parts that can touch, roll or slide along a surface, from its tables."""
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
@@ -68,7 +68,7 @@ def _has_contacts(memory: Memory) -> bool:
 
 
 def _can_touch(memory: Memory) -> bool:
-    """Whether there are contacts or stops."""
+    """Return whether a model has contact elements or stops, from its tables."""
     return bool((memory["energy_of"] == CONTACT).any())
 
 
@@ -97,11 +97,12 @@ class Program:
 
     @property
     def name(self) -> str:
-        """Title of the family of forces, for messages."""
+        """Title of the family of forces that this compiled program evaluates, for messages."""
         return self.family.title
 
     def is_needed(self, memory: Memory) -> bool:
-        """Whether the model of these tables needs the program."""
+        """Return whether the model with these tables has forces of this program's family, so that the compiled
+        program must be loaded."""
         count = self.family.count
         return memory.counts[count] > 0 if count else _NEEDED[self.family.name](memory)
 
@@ -120,8 +121,8 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ i
 
 
 def connect(memory: Memory) -> None:
-    """Write the addresses of all functions that a model needs into its tables; compile programs that are
-    missing."""
+    """Store the addresses of all compiled functions that a model needs in its tables, from where the compiled step
+    calls them; compile programs that are missing."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
         advance.made()  # what is told is done: the next model says nothing
@@ -129,20 +130,22 @@ def connect(memory: Memory) -> None:
 
 
 def connect_duals(duals: DualMemory, memory: Memory) -> None:
-    """Write the addresses of a model's functions of dual numbers into its dual tables, compiling what is
-    missing."""
+    """Store the addresses of a model's compiled functions of dual numbers (numbers with derivatives) in its dual
+    tables. The compiled derivatives of steps call them from there; functions that are missing are compiled."""
     needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
     announce(step_derivatives, *needed)
     duals.connect(needed)
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
-    """Titles of the families because of which a model cannot be stepped in lanes with others; empty: it can."""
+    """Return the titles of the families of forces because of which a model cannot be stepped in SIMD lanes (several
+    mechanisms at the same time); empty if it can."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """Write the addresses of functions in lanes into the tables of several mechanisms, compiled by Numba.
+    """Store the addresses of compiled functions in the tables of several mechanisms that SIMD lanes step at the
+    same time; Numba compiles functions that are missing.
 
     ``memory`` is that of one of the mechanisms.
     """
@@ -155,7 +158,9 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
 
 
 def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
-    """Print a message if an entry point must be compiled for the structure in the header of these arguments."""
+    """Print to stderr that the time step is being compiled for one structure of mechanism, if that has not been
+    done yet. The structure is that in the header among these arguments of the entry point (function that Python
+    calls)."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
     if not has_signature(entry.source, *arguments):
@@ -163,7 +168,8 @@ def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
 
 
 def announce(*entries: EntryPoint) -> bool:
-    """Print a message if any entry point must be compiled, and return whether one must."""
+    """Print to stderr that the time step is being compiled, if any of these entry points (functions that Python
+    calls) must be compiled; return whether one must."""
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT
@@ -173,7 +179,8 @@ def announce(*entries: EntryPoint) -> bool:
 
 
 def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
-    """Load or compile all programs and loops over steps, and yield the title of each and the time that it took [s].
+    """Load or compile all programs and loops of the time step, and yield the title of each and the time that it
+    took [s].
 
     Args:
         processes: number that compile at the same time, if several programs are missing and results can be stored.
@@ -201,7 +208,8 @@ def _made(place: int) -> tuple[str, float]:
 
 
 def where_code_is() -> str:
-    """Describe where compiled code was loaded from, or will be stored, for messages."""
+    """Return a text for messages that tells where the compiled code of the time step was loaded from or will be
+    stored."""
     if advance.is_shipped:
         return "in the package as it came"
     folder = None if CHECKED else kept_folder()

@@ -34,7 +34,8 @@ TOLERANCE = 1e-9
 
 
 def describe(mechanism: Mechanism) -> dict[str, Tree]:
-    """Everything about a mechanism that observables need, as JSON.
+    """Return a description of a mechanism as JSON-compatible dictionaries: bodies, joints, loads, events and
+    everything else that is needed to read sensors from a recorded motion.
 
     Raises:
         ResultFileError: a part of a class that files may not name.
@@ -83,7 +84,8 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
 
 
 def rebuild(tree: dict[str, Tree]) -> Mechanism:
-    """The mechanism of a description; functions of time are not in it and know t = 0 only.
+    """Return the mechanism that a JSON description (``describe_mechanism``) stands for; functions of time are
+    missing from it and are known at t = 0 only.
 
     Raises:
         ResultFileError: a description that cannot be read, or a body that this version
@@ -98,7 +100,8 @@ def rebuild(tree: dict[str, Tree]) -> Mechanism:
 
 
 def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
-    """Differences between two descriptions, one line each: "bodies/coupler/length: ..."."""
+    """Return the differences between two JSON descriptions of mechanisms, one line of text each, such as
+    "bodies/coupler/length: ..."; ``place`` is the path of keys above these two."""
     if is_packed(file) and is_packed(model):
         here, there = unpacked(file), unpacked(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
@@ -154,9 +157,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
-    """Refuses more elements or modes than the file lists numbers of the body: a description of a few bytes
-    could ask for any memory. Classes of users know what their own numbers mean.
-    """
+    """Raise ``ResultFileError`` if the description of a body asks for more elements or modes than the file lists
+    numbers for that body: a damaged file of a few bytes could ask for any amount of memory. Classes of users are
+    not checked."""
     listed = sum(1 for _ in _leaves(entry))
     for name, value in entry["body"]["fields"].items():
         if ":" not in entry["body"]["class"] and isinstance(value, int) and value > listed:
@@ -167,7 +170,7 @@ def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
 
 
 def _leaves(tree: Tree) -> Iterator[Tree]:
-    """All numbers and texts of a tree."""
+    """Yield all numbers and texts in nested dictionaries and lists of JSON."""
     if isinstance(tree, dict | list):
         for each in tree.values() if isinstance(tree, dict) else tree:
             yield from _leaves(each)
@@ -176,7 +179,8 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
 
 
 def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
-    """Event in JSON form: its condition, text, and the numbers of the constraints that it locks or releases."""
+    """Return an event of the mechanism in JSON form: its condition, its text, and the indices of the constraints
+    that it locks or releases."""
     number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
     is_held = {id(switch.constraint): switch.is_active for switch in mechanism.switches}
     parts = {"held": event.locked, "released": event.released}

@@ -68,19 +68,21 @@ KINDS = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
 
 
 def is_packed(tree: Any) -> bool:
-    """Whether a tree is an array of ``packed``."""
+    """Return whether a JSON value is an array in the binary form of ``array_as_json`` (a dictionary of base64 text,
+    kind of number and shape)."""
     return isinstance(tree, dict) and tree.keys() == {"packed", "kind", "shape"}
 
 
 def packed(values: np.ndarray) -> dict[str, Any]:
-    """Array as JSON, with its bytes in base64."""
+    """Return an array as a JSON dictionary of its bytes in base64, its kind of number (8-byte float or integer) and
+    its shape."""
     kind = "i8" if values.dtype.kind in "iu" else "f8"
     data = np.ascontiguousarray(values, dtype=KINDS[kind]).tobytes()
     return {"packed": base64.b64encode(data).decode("ascii"), "kind": kind, "shape": list(values.shape)}
 
 
 def unpacked(tree: dict[str, Any]) -> np.ndarray:
-    """Array from its JSON by ``packed``.
+    """Return the array that ``array_as_json`` stored as a JSON dictionary.
 
     Raises:
         ValueError, KeyError: text of no array of this shape.
@@ -112,7 +114,8 @@ class UnstoredSoftLaw(SoftLaw):
     """Law of a soft body without its functions."""
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Constitution that refuses to be evaluated."""
+        """Return a constitution for a loaded soft body whose law the file does not hold; it raises ``ModelError``
+        when it is evaluated."""
         return _UnstoredConstitution()
 
 
@@ -176,7 +179,8 @@ class UnstoredFunction:
     initial: Array
 
     def __call__(self, time: float, *measured: object) -> Array:
-        """The value at t = 0; controllers are given what they measure as well.
+        """Return the value of a function of time at t = 0, the only one that a results file stores; controllers are
+        given their measurements as well, which are not used.
 
         Raises:
             ModelError: any other time.
@@ -201,13 +205,14 @@ class UnstoredDistribution:
     initial: Array
 
     def __call__(self, x: float, time: float) -> Array:
-        """The value at t = 0 at the nearest stored place, shape (3,)."""
+        """Return the value of a distributed load at t = 0 at the stored position nearest to x [m], shape (3,)."""
         nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
         return UnstoredFunction(nearest)(time)
 
 
 def encode(value: object, context: Context) -> Tree:
-    """The value as JSON.
+    """Return a value of a description of a mechanism (number, array, enum, port, body, joint or other part) as
+    JSON; ``context`` resolves references to bodies, frames and joints.
 
     Raises:
         ResultFileError: an object of a class that files may not name.
@@ -237,7 +242,8 @@ def encode(value: object, context: Context) -> Tree:
 
 
 def encode_part(part: Any, context: Context) -> Tree:
-    """A dataclass by its class and fields; a function of time by its value at t = 0."""
+    """Return a dataclass that describes a part of a mechanism as JSON: its class and its fields, where a function
+    of time is replaced by its value at t = 0."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if isinstance(part, InvariantLaw | UnstoredSoftLaw):
@@ -259,7 +265,8 @@ def encode_part(part: Any, context: Context) -> Tree:
 
 
 def _initial(part: object, name: str) -> Tree:
-    """Value at t = 0 of a function of time in a field; None of other functions."""
+    """Return the value at t = 0 of the function of time in the field ``name`` of a part, as JSON; None for other
+    functions, which files do not hold."""
     match part, name:
         case Pressure(), "value":
             return part.at_time(0.0)
@@ -275,7 +282,8 @@ def _initial(part: object, name: str) -> Tree:
 
 
 def decode(tree: Tree, context: Context) -> Any:
-    """The value that ``encode`` was given.
+    """Return the value that ``encode`` turned into this JSON; ``context`` resolves references to bodies, frames and
+    joints.
 
     Raises:
         ResultFileError: a class that files may not name.
@@ -319,7 +327,8 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
 
 
 def _name(kind: type[Any]) -> str:
-    """Name of a class in files; classes of users by their full names.
+    """Return the name by which files refer to a class: the plain name for classes of phlexible, module and
+    qualified name for classes of users.
 
     Raises:
         ResultFileError: a class that a file may not name.
@@ -336,7 +345,8 @@ def _name(kind: type[Any]) -> str:
 
 
 def _known(name: object) -> type[Any]:
-    """The class of that name; only names are compared, and nothing but this package's own modules is imported."""
+    """Return the class that a file names, if it is one of those that files may name. Names are only compared:
+    nothing but this package's own modules is imported."""
     found = VALUES.get(str(name)) or _descendant(str(name))
     if found is None:  # one that has not been used yet: public names are imported when first used
         for package in (bodies, description, measure, shapes):

@@ -63,7 +63,8 @@ FIELDS = {
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """Labels of the entries along each dimension but time."""
+    """Return the labels of the entries along each dimension of the recorded arrays but time, by dimension: names of
+    bodies and nodes, velocity components, constraint rows, forces and so on."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):

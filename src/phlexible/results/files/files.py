@@ -65,7 +65,8 @@ class _Disk(io.FileIO):
 
 
 def write_hdf5(path: Path, stored: Stored, labels: dict[str, list[str]]) -> None:
-    """Writes a whole file; ``labels`` say what the entries along each dimension but time stand for.
+    """Write the contents of a results file as HDF5; ``labels`` gives for each dimension of its arrays but time the
+    names of the entries.
 
     Raises:
         OSError: the disk refuses; the file is of no use then.
@@ -99,7 +100,7 @@ def _fill(file: h5py.File, stored: Stored, labels: dict[str, list[str]]) -> None
 
 
 def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
-    """Add a dataset with checksums, in chunks of whole rows."""
+    """Create a dataset of this name in an HDF5 file, with checksums and in chunks of whole rows, and return it."""
     if not array.size:
         return file.create_dataset(name, data=array)
     rows = max(1, CHUNK_BYTES // max(1, array.nbytes // len(array)))
@@ -108,14 +109,15 @@ def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
 
 
 def _texts(texts: list[str]) -> Array:
-    """Texts of one length, which are stored in the dataset itself."""
+    """Return texts as a NumPy array of fixed-length UTF-8 strings, which HDF5 stores in the dataset itself."""
     encoded = [text.encode() for text in texts]
     length = max([1, *map(len, encoded)])
     return np.array(encoded, dtype=h5py.string_dtype("utf-8", length))
 
 
 def read_hdf5(path: Path) -> Stored:
-    """Contents of a file, whose claimed sizes are checked before memory is allocated.
+    """Return the contents of an HDF5 results file, after checking the sizes that it claims before memory is
+    allocated.
 
     Raises:
         ResultFileError: another kind of file, another version, or one that points outside of itself or
@@ -157,7 +159,8 @@ class _Reader:
         return [text.decode() for text in np.asarray(dataset[()]).ravel().tolist()]
 
     def _dataset(self, name: str) -> h5py.Dataset:
-        """Dataset whose numbers lie in this file completely."""
+        """Return the HDF5 dataset of this name after checking that its numbers lie completely in this file; raise
+        ``ResultFileError`` for links and for claimed sizes beyond the size of the file."""
         if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
             raise ResultFileError(f"{self._path} is damaged: {name} is missing, or only a link to something else")
         dataset = self._file[name]
@@ -172,7 +175,7 @@ class _Reader:
 
 
 def _plain(value: Any) -> Any:
-    """Attribute of a file as a Python value."""
+    """Return an HDF5 attribute as a plain Python value: bytes as text, NumPy scalars as Python numbers."""
     return value.decode() if isinstance(value, bytes) else value.item() if isinstance(value, np.generic) else value
 
 
@@ -192,7 +195,8 @@ class SavedRun:
 
 
 def save(path: str | PathLike[str], run: SavedRun) -> None:
-    """Writes a run to a results file; a file of that name is replaced once the new one is whole.
+    """Write a recorded run to a results file; an existing file of that name is replaced once the new one is
+    complete.
 
     Raises:
         ResultFileError: the file cannot be written, another run is writing it, or the model cannot be described.
@@ -203,7 +207,8 @@ def save(path: str | PathLike[str], run: SavedRun) -> None:
 
 
 def write(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
-    """Write a run to a results file whose lock is held, with the description of the mechanism."""
+    """Write a recorded run and the JSON description of its mechanism to an HDF5 results file; the caller holds the
+    lock of the file."""
     system, recording = run.run.system, run.run.recording
     stored = Stored(description, recording, run.checkpoint, run.is_complete)
     with replacing(path) as draft:
@@ -211,7 +216,7 @@ def write(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
 
 
 def load(path: str | PathLike[str]) -> SavedRun:
-    """The run in a results file, also one whose writer is still running or was killed.
+    """Return the recorded run in a results file, also in one whose writer is still running or was killed.
 
     Raises:
         ResultFileError: no such file, not a results file, or a damaged one.
@@ -220,8 +225,8 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
-    """Run of this mechanism in a file, and its checkpoint; functions of time are compared at t = 0 only. Functions
-    of time are compared at t = 0 only.
+    """Return the recorded run in a results file and the checkpoint from which it can be continued, if the file is
+    of this mechanism. Functions of time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or
@@ -238,7 +243,7 @@ def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun
 
 
 def real_path(path: str | PathLike[str]) -> Path:
-    """Path behind symbolic links."""
+    """Return a path with all symbolic links resolved."""
     return Path(os.path.realpath(path))
 
 

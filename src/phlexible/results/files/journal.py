@@ -38,7 +38,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def is_journal(path: Path) -> bool:
-    """Whether the file begins as those of this module do."""
+    """Return whether a file is the results file of an unfinished run (begins with the title line of the journal
+    format)."""
     with open(path, "rb") as file:
         return file.read(len(TITLE)) == TITLE
 
@@ -61,7 +62,8 @@ class Journal:
         self._length = len(first)
 
     def append(self, text: Text, arrays: Arrays) -> None:
-        """Append a record, which survives the end of the process once this returns.
+        """Append a record of JSON text and arrays to the journal file of an unfinished run; it survives the end of
+        this process once the call returns.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -81,7 +83,8 @@ class Journal:
 
 
 def record(text: Text, arrays: Arrays) -> bytes:
-    """Bytes of a record of text and arrays."""
+    """Return the bytes of one record of a journal file: a head with checksums, JSON text, and the numbers of the
+    arrays."""
     plain = {name: np.ascontiguousarray(array, KINDS[array.dtype.kind == "i"]) for name, array in arrays.items()}
     listed = [[name, array.dtype.str, array.shape] for name, array in plain.items()]
     head = json.dumps({**text, "arrays": listed}).encode()
@@ -95,7 +98,8 @@ def _head(text_length: int, length: int, checksum: int) -> bytes:
 
 
 def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
-    """All whole records of a file, each as its text and arrays.
+    """Yield JSON text and arrays of each complete record of a journal file; an incomplete record at the end is
+    ignored.
 
     Raises:
         ResultFileError: a damaged record before the end.
@@ -117,7 +121,8 @@ def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
 
 
 def _body(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
-    """Length of the text and bytes of the next record; None after the last complete one."""
+    """Read the next record of a journal file after checking its checksums, and return the length of its JSON text
+    [bytes] and its bytes; None after the last complete record."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or not any(head):
         return None
@@ -163,18 +168,20 @@ class Stored:
 
 
 def packed(checkpoint: Checkpoint) -> Packed:
-    """Checkpoint as JSON and numbers, as files store it."""
+    """Return a checkpoint of a run as results files store it: a dictionary of JSON values and the array of the
+    stepper's numbers."""
     text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
     return text, text.pop("numbers")
 
 
 def unpacked(text: dict[str, Any], numbers: Array) -> Checkpoint:
-    """Checkpoint from its JSON and numbers."""
+    """Return the checkpoint of a run from its JSON values and the array of the stepper's numbers."""
     return Checkpoint(**text, numbers=np.array(numbers))
 
 
 def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
-    """Refuse files of other programs and of other versions.
+    """Raise ``ResultFileError`` if a file was not written by phlexible or has another format version; the arguments
+    are the entries of its header.
 
     Raises:
         ResultFileError: says which version can read it.
@@ -189,7 +196,8 @@ def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
 
 
 def check_recording(path: Path, recording: RecordedStates, system: System) -> None:
-    """Refuse recordings whose shapes or instants do not fit the system.
+    """Raise ``ResultFileError`` if the arrays of a loaded recording do not have the shapes that the system needs,
+    or its instants do not increase.
 
     Raises:
         ResultFileError: says which.
@@ -232,7 +240,8 @@ class UnfinishedFile:
         self._journal = Journal(path, {**head, **text}, arrays)
 
     def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Append instants, the first of which replaces the last one so far.
+        """Append a block of recorded instants and the checkpoint at its end to the file of an unfinished run; the
+        first instant replaces the last one in the file.
 
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
@@ -247,7 +256,7 @@ def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) ->
 
 
 def read_unfinished(path: Path) -> Stored:
-    """Contents of an unfinished file up to the last complete block.
+    """Return the contents of the results file of an unfinished run, up to its last complete block of instants.
 
     Raises:
         ResultFileError: a damaged file, or one of another version.

@@ -86,13 +86,14 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def recording(self) -> RecordedStates:
-        """Recording of all instants so far."""
+        """Recording of all instants of the run so far, of those in memory and of the resumed file, concatenated."""
         if len(self._blocks) > 1:
             self._blocks, self._settled = [concatenated(self._blocks)], 0
         return self._blocks[0]
 
     def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
-        """Add instants, the first of which replaces the last one so far, and the checkpoint at their end.
+        """Add a block of recorded instants, the first of which replaces the last one so far, with the checkpoint at
+        its end; at intervals it is also written to the results file.
 
         Raises:
             ResultFileError: the disk refuses; memory holds the block all the same.
@@ -106,7 +107,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
                 self._settle(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
-        """Motion of the run, with the file completed.
+        """Complete the results file, if there is one, and return the motion of the run.
 
         Raises:
             ResultFileError: the disk refuses; what it took before can be read.
@@ -118,7 +119,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
-        """Motion up to an error, also in the file; None if there is no instant.
+        """Complete the results file with the instants before an error, and return the motion up to the error; None
+        if there is no instant.
 
         The error gets a note if the file cannot take the rest.
         """
@@ -132,7 +134,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return self.motion(is_complete=False)
 
     def motion(self, is_complete: bool) -> Motion:
-        """Motion of all instants so far."""
+        """Return the motion of all instants of the run so far; ``is_complete`` tells whether the run reached its
+        end."""
         recording = with_late_reactions(self.recording, self.late) if self.late else self.recording
         return Motion(self._system, recording, is_complete, self._checkpoint, warnings=self._warnings)
 
@@ -142,11 +145,12 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     @property
     def _has_steps(self) -> bool:
-        """Whether there are steps beyond those of the resumed file or the start."""
+        """Whether the run has taken steps beyond its start, or beyond the end of the file that it resumes."""
         return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
 
     def _settle(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Concatenate the blocks that are not in the file, and write them."""
+        """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if there is
+        one."""
         joined = concatenated(self._blocks[self._settled :])
         self._blocks[self._settled :] = [joined]
         self._settled, self._last_time = self._settled + 1, time.monotonic()
@@ -162,7 +166,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             raise
 
     def _close(self, is_complete: bool) -> None:
-        """Convert the file to HDF5, once."""
+        """Write the remaining blocks and convert the file of the unfinished run to HDF5; calls after the first do
+        nothing."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return

@@ -15,7 +15,7 @@ from phlexible.errors import ResultFileError, warn_user
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Defer interrupts from the keyboard to the end of the context, so that memory and file agree."""
+    """Context manager that defers Ctrl-C to its end, so that memory and results file agree."""
     if threading.current_thread() is not threading.main_thread():
         yield  # others are not interrupted
         return
@@ -68,7 +68,9 @@ class FileLock(AbstractContextManager["FileLock"]):
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
-        """Descriptor, or -1 where the previous owner of the lock has removed its file."""
+        """Lock the open lock file of a results file and return its descriptor; return -1, to be tried again, where
+        the previous owner has just removed the file, and raise ``ResultFileError`` where another process holds the
+        lock."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:
@@ -95,7 +97,7 @@ class FileLock(AbstractContextManager["FileLock"]):
         self.release()
 
     def release(self) -> None:
-        """Release the lock and remove its file."""
+        """Release the lock of the results file and remove the lock file."""
         descriptor, self.descriptor = self.descriptor, -1
         if descriptor < 0:
             return
@@ -109,7 +111,8 @@ class FileLock(AbstractContextManager["FileLock"]):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Path of a draft that replaces ``path`` at the end of the context, and is removed after an error.
+    """Context manager that provides the path of a draft file, which replaces ``path`` at the end of the context and
+    is removed after an error.
 
     Raises:
         ResultFileError: the disk refuses.
@@ -132,7 +135,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
-    """Refuse a name that is taken: by a file unless it may be replaced, and by folders and devices.
+    """Raise ``ResultFileError`` if a path cannot be written: it is a folder or device, or an existing file that may
+    not be overwritten.
 
     Raises:
         ResultFileError: says how to go on.

@@ -91,8 +91,9 @@ class Assembly:
     plan: "Plan"
 
     def initial_thetas(self, state: State) -> Array:
-        """Coordinates of all forces at a state, zero for strains of absolute bodies, angles between -pi and pi,
-        shape (forces,)."""
+        """Return the coordinates (lengths and angles) along which all force elements act at a state, shape
+        (forces,) [m or rad]. They are zero for strains of strings and soft bodies; angles lie between -pi and
+        pi."""
         first, found = 0, np.zeros(self.memory.counts["forces"])
         if not len(found):
             return found
@@ -112,7 +113,8 @@ class Assembly:
 
     @cached_property
     def _apart_from_rods(self) -> tuple[list[int], FunctionSet]:
-        """Numbers of the scalar forces that are not strains in tables of rods, and the set of their functions."""
+        """Indices of the force elements that are not strains of rods in tables of their own, and the set of
+        functions of their coordinates."""
         system, strains = self.system, self.memory["rod_force"].tolist()
         if not strains:
             return list(range(len(system.forces))), system.force_functions
@@ -123,7 +125,8 @@ class Assembly:
         return numbers, system.functions(rows)
 
     def moving_values(self, times: Array) -> Array:
-        """Vectors that are functions of time at the times [s], shape (times, 3 vectors).
+        """Return all vectors that are prescribed functions of time (points and directions of moving frames; cosine,
+        sine and value of a driven coordinate) at the times [s], shape (times, 3 * vectors).
 
         For the path p of a drive they are cos p, sin p and p.
         """
@@ -147,7 +150,8 @@ class Assembly:
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """Constant loads and prescribed forces by name."""
+        """Constant loads and prescribed forces of the mechanism, which may be changed during a run, by name, with
+        their first index among the load values."""
         found: dict[str, Input] = {}
         for k, load in enumerate(self.system.loads):
             if not (callable(load.value) or isinstance(load.value, Feedback)):
@@ -159,17 +163,19 @@ class Assembly:
 
     @property
     def has_functions(self) -> bool:
-        """Whether any law calls a function of the user."""
+        """Whether any force law of the mechanism calls a function that the user wrote."""
         return any(law.functions for law in self.laws)
 
     @property
     def loads_are_steady(self) -> bool:
-        """Whether no load and no prescribed force is a function of time."""
+        """Whether no load and no prescribed force of the mechanism is a function of time; controllers are not
+        counted."""
         values = [load.value for load in self.system.loads] + [value for value, _ in self.prescribed]
         return not any(callable(value) and not isinstance(value, Feedback) for value in values)
 
     def load_values(self, times: Array, ends: Array | None = None) -> Array:
-        """Loads and prescribed forces of elements at the times [s], shape (times, 3 values) [N or N m].
+        """Return the values of all loads and prescribed element forces at the times [s], three each, shape (times,
+        3 * values) [N or N m]; values that a controller sets are zero.
 
         Values that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
         steps between these.
@@ -196,7 +202,8 @@ class Assembly:
 
 
 def assemble(system: System, with_segments: bool = True, like: Assembly | None = None) -> Assembly:
-    """Return the tables of a system, with a state of zeros.
+    """Return the tables of a system that the compiled step reads, with the elimination of Newton's matrix and a
+    state of zeros.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
     first use. Then bodies and couplings become nodes and edges of a graph, whose elimination gives each pair of
@@ -279,13 +286,14 @@ class Parts:
 
     @property
     def laws(self) -> tuple[ForceData, ...]:
-        """Laws of all forces, in the order of the forces."""
+        """Force laws of the mechanism (stiffness, damping, friction, ...), in the order of the forces in the
+        tables."""
         return tuple(each.force for each in self.tables.interactions if each.force is not None)
 
 
 def _numbered(system: System, with_segments: bool) -> Parts:
-    """Number the functions of constraints, elements, strains, relations, loads, contact groups and controllers, in
-    this order."""
+    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system.
+    The vectors (points and directions on bodies) and functions that they use are numbered in this order."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
@@ -331,7 +339,8 @@ def _numbered(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """The graph of bodies and their couplings, as arguments of ``block_schedule``."""
+    """Return the graph of bodies, auxiliary unknowns and constraints, with the couplings between them as edges. It
+    consists of the arguments of ``block_schedule``, which plans the elimination of Newton's matrix."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -342,7 +351,8 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
-    """All tables by name, with the numbers of the functions and the offsets of the blocks."""
+    """Return all tables of the compiled step by name: integers of the structure and numbers of the mechanism, with
+    the offsets of the blocks of Newton's matrix."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -384,8 +394,8 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
 
 
 def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
-    """Return the number of the joint whose force causes this friction, and how many of its rows, the first, are
-    forces.
+    """Return the joint whose reaction force causes this friction, as its index among the constraints and the number
+    of its rows that are forces. These rows come first; None where no joint force causes the friction.
 
     None where no joint force causes friction.
     """
@@ -397,7 +407,8 @@ def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """Yield the strains of bodies in absolute coordinates as laws of squares of chords."""
+    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate is a
+    product of two difference vectors of nodes."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
@@ -419,7 +430,8 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Masses of all pairs of carriers, as (carrier, carrier, mass [kg])."""
+    """Return the mass of each floating body and the entries of the mass matrices of nodes, as (carrier, carrier,
+    mass [kg]). A carrier is a floating body or a node."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
@@ -463,7 +475,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
 
 
 def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
-    """Tables of the elimination of the nodes of Newton's matrix.
+    """Return the tables by name that describe the order and the blocks of the elimination of Newton's matrix.
 
     Args:
         schedule: of the nodes.
@@ -508,8 +520,8 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
 
 
 def _product_numbers(schedule: BlockSchedule) -> int:
-    """Numbers in the largest product of blocks when constraints are eliminated in one group; 0 without such
-    groups."""
+    """Return how many floats the largest product of blocks needs when constraints are eliminated in one group; 0
+    without such groups."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [size[begin[k] : begin[k + 1]] for k in np.flatnonzero(schedule.in_runs)]
     return max((int(rows.max(initial=COLUMNS) * rows.sum()) for rows in runs), default=0)
@@ -519,7 +531,8 @@ def _product_numbers(schedule: BlockSchedule) -> int:
 
 
 def work_sources(assembly: Assembly) -> dict[str, list[int]]:
-    """Columns of the table ``work`` by the name of the load, joint, drive or element; a bushing has several."""
+    """Return the columns of the table ``work`` that belong to each load, joint, drive or force element that does
+    work, by its name. The table sums up the work of each source over the run."""
     system = assembly.system
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}
@@ -542,8 +555,8 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
 
 
 def constraint_columns(assembly: Assembly) -> IntArray:
-    """Column of the table ``work`` for each constraint, shape (constraints,); for relations one of their
-    coordinates."""
+    """Return for each constraint its column in the table ``work`` (work of each source over the run), shape
+    (constraints,); for relations between joints that of one of their coordinates."""
     system = assembly.system
     columns = len(system.loads) + np.arange(len(system.constraints))
     owner_columns = {
@@ -555,6 +568,7 @@ def constraint_columns(assembly: Assembly) -> IntArray:
 
 
 def _first_related(assembly: Assembly) -> int:
-    """First column of the table ``work`` for coordinates of relations, which come last."""
+    """Return the first column of the table ``work`` that belongs to coordinates of relations between joints, which
+    come last. The table sums up the work of each source over the run."""
     system = assembly.system
     return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

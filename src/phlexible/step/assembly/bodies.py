@@ -25,7 +25,7 @@ Tables = dict[str, ArrayLike]
 
 
 def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
-    """Integer tables by name, from the columns of an array with one row for each entry."""
+    """Return tables of integers by name, one for each column of ``rows``."""
     table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
     return {name: table[:, k] for k, name in enumerate(names)}
 
@@ -51,27 +51,31 @@ class Band:
 
     @property
     def begins(self) -> tuple[int, ...]:
-        """First coordinate of each segment."""
+        """Index of the first elastic coordinate of each segment of a long body, whose coordinates couple only with
+        neighbouring segments."""
         return (0, *self.ends[:-1])
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of coordinates of each segment."""
+        """Number of elastic coordinates of each segment of a long body."""
         return tuple(end - begin for begin, end in zip(self.begins, self.ends, strict=True))
 
     @property
     def lows(self) -> tuple[int, ...]:
-        """First coordinate that each segment couples with, which begins the segment before."""
+        """First elastic coordinate that each segment of a long body couples with, which is the first one of the
+        segment before."""
         return (0, *self.begins[:-1])
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Number of columns of each segment: its coordinates and those of both neighbours."""
+        """Number of columns that each segment of a long body occupies in the banded matrix: its coordinates and
+        those of both neighbours."""
         highs = (*self.ends[1:], self.ends[-1])
         return tuple(high - low for low, high in zip(self.lows, highs, strict=True))
 
     def places(self, dimension: int, rigid_count: int) -> "BlockPlaces":
-        """Offsets of the parts of the body's block in Newton's matrix, which has segments."""
+        """Return the offsets of the parts of a long body's block in Newton's matrix, which stores the elastic
+        coordinates as a band of segments."""
         n, border = self.ends[-1], rigid_count + dimension
         side = border * border
         bottom = side + n * border
@@ -102,14 +106,16 @@ class BlockPlaces:
 
 
 def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
-    """Offsets of the parts of a dense block of Newton's matrix, shape (width, width)."""
+    """Return the offsets of the rigid and elastic parts of a floating body's dense block of Newton's matrix, shape
+    (width, width)."""
     width = rigid_count + elastic_count
     lines = (rigid_count + np.arange(elastic_count)) * width + rigid_count
     return BlockPlaces((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
 
 
 def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
-    """Tables of the offsets in the blocks of frames, which begin at ``starts``."""
+    """Return the tables by name of the offsets of the rigid and elastic parts in the diagonal blocks of all
+    floating bodies. The blocks begin at the indices ``starts`` of Newton's matrix."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
         "side": [own.side + start for own, start in zip(places, starts, strict=True)],
@@ -119,7 +125,9 @@ def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables
 
 
 def band_of(body: FloatingBody) -> Band | None:
-    """Segments of a body with moments about its undeformed centre of mass, or None.
+    """Return the division of a body's elastic coordinates into segments that couple only with the next ones. It has
+    the mass moments about the undeformed centre of mass; None where there are few coordinates or they do not couple
+    in a row.
 
     None where coordinates are few or do not couple in a row.
     """
@@ -147,7 +155,8 @@ Planes = Sequence[Sequence[Matrix]]
 
 
 def _planes_of(body: FloatingBody) -> Planes:
-    """W[a, b] of a body as [a][b], each (n + 1, n + 1)."""
+    """Return the second mass moments W[a, b] of a body as nested sequences [a][b] of matrices. Each has the shape
+    (n + 1, n + 1) for n elastic coordinates."""
     moments = body.second_moments
     if not isinstance(moments, LocalMoments):
         return list(moments)
@@ -155,7 +164,8 @@ def _planes_of(body: FloatingBody) -> Planes:
 
 
 def _without_border(plane: Matrix, border: Array) -> Matrix:
-    """Return the matrix minus border[0] in its first row and border[1] in its first column."""
+    """Return a copy of a matrix from which border[0] is subtracted in its first row and border[1] in its first
+    column."""
     if isinstance(plane, np.ndarray):
         plane = plane.copy()
         plane[0] -= border[0]
@@ -170,7 +180,8 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """One past the last coordinate that each coordinate couples with, ascending, shape (n,)."""
+    """Return one past the last elastic coordinate with which each coordinate of a body, or an earlier one, couples.
+    Couplings are those in mass, stiffness, damping or strains; ascending, shape (n,)."""
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
@@ -184,7 +195,8 @@ def _reaches(body: FloatingBody) -> IntArray:
 
 
 def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
-    """First and one past the last coordinate that each strain and its squares depend on."""
+    """Return for each strain of a body the range of elastic coordinates on which it depends, with its quadratic
+    terms, as (first, last + 1)."""
     found = [[begin, end] for begin, end in supports(strain.rows)]
     for s, (begin, end) in zip(strain.square_strain.tolist(), supports(strain.squares), strict=True):
         if end:
@@ -194,7 +206,8 @@ def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
 
 
 def _segments(reach: IntArray) -> tuple[int, ...]:
-    """Ends of the shortest segments such that each couples with the next one only."""
+    """Return the ends (last index + 1) of the shortest segments of elastic coordinates such that each couples with
+    the next one only; ``reach`` is one past the last coordinate with which each coordinate couples."""
     ends, n = [min(SMALLEST, len(reach))], len(reach)
     while ends[-1] < n:
         begin = ends[-1]
@@ -257,7 +270,8 @@ class TypeTables:
         self._factors: list[float] = []
 
     def places(self) -> list[BlockPlaces]:
-        """Offsets of the parts of the block of each body in Newton's matrix."""
+        """Return for each floating body the offsets of the parts of its block in Newton's matrix, dense or in
+        segments."""
         found = []
         for kind in self.type_of:
             body, band = self._types[kind], self.bands[kind]
@@ -266,11 +280,13 @@ class TypeTables:
         return found
 
     def relaxations(self) -> list[Maxwell | None]:
-        """Maxwell branches of the law of each type, or None."""
+        """Return for each type of floating body (bodies with equal numbers) its Maxwell elements (springs and
+        dashpots in series), or None."""
         return [body.relaxation for body in self._types]
 
     def tables(self) -> Tables:
-        """Tables of all types by name."""
+        """Return the tables by name of mass moments, stiffness, damping and strains of all types of floating
+        bodies, where equal bodies share a type."""
         inertia, rows = [], [self._row(body, band) for body, band in zip(self._types, self.bands, strict=True)]
         for body in self._types:
             rigid = np.zeros((3, 3))
@@ -304,7 +320,8 @@ class TypeTables:
         }
 
     def _row(self, body: FloatingBody, band: "Band | None") -> tuple[int, ...]:
-        """Numbers of one type in the order of ``OF_TYPE``; its patches and strains are appended."""
+        """Return the integers that describe one type of floating body, in the order of ``OF_TYPE``. Its nonzero
+        rectangles of matrices and its strains are appended to the tables."""
         moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
         begins = [len(self._patches)]
         for planes, apart in (
@@ -322,8 +339,8 @@ class TypeTables:
         return *own, first_moment, segments, len(self._strains) - first
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], full: int) -> None:
-        """Append the rectangles of matrices (p, q) that are not zero; the first ``full`` rows, full in a band,
-        separately."""
+        """Append the nonzero rectangles of several matrices, by their indices (p, q), to the tables of floating
+        bodies. Those of the first ``full`` rows are kept separate, since these rows are full in a banded matrix."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
             found = [(slice(0, full), columns) for _, columns in patches(plane[:full])]
@@ -337,7 +354,8 @@ class TypeTables:
         self._patches += [(*patch, count) for patch, count in zip(added, alike, strict=True)]
 
     def _add_strains(self, body: FloatingBody) -> None:
-        """Append the strains of one type with their squares, or with the matrix of their sum if there are many."""
+        """Append the strains of one type of floating body with their quadratic terms (squares of linear functions)
+        to the tables. Where there are many squares, the matrix of their sum takes their place."""
         strain = body.strain
         ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
         square_supports = supports(strain.squares)
@@ -362,7 +380,8 @@ class TypeTables:
                 self._factors.append(factor)
 
     def _add(self, block: Array) -> int:
-        """Append a block of numbers row by row and return its start."""
+        """Append the numbers of an array row by row to the list of numbers of all types of floating bodies. Returns
+        the index of the first."""
         start = self._length
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
@@ -370,7 +389,8 @@ class TypeTables:
 
 
 def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """Number of equal entries from each position on, at most ``most``, which are processed at once."""
+    """Return for each position the number of equal entries from there on, at most ``most``, which the compiled step
+    processes at the same time."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
         if places[k] == places[k + 1]:
@@ -379,7 +399,8 @@ def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _widened(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Supports of squares, made equal for neighbours where that adds few zeros."""
+    """Return ranges (first, last + 1) of nonzero coordinates, where neighbours have their common hull if that adds
+    few zeros. They can then be processed together."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:
@@ -393,8 +414,8 @@ def _widened(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
-    """Combinations of the second moments W[a, b] = w[a][b] that ``step/kernels/floating_bodies.py`` uses, by (p,
-    q)."""
+    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled step needs, by (p, q):
+    all nine in space, two in the plane."""
     if dimension == 2:
         return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
     return {(p, q): w[p][q] for q in range(3) for p in range(3)}
@@ -407,7 +428,8 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
 
 
 def support(row: Array) -> tuple[int, int]:
-    """First and one past the last column with a number that is not zero, for shape (n,) or (k, n)."""
+    """Return the range (first, last + 1) of columns of an array that contain nonzero numbers, for shape (n,) or (k,
+    n)."""
     if not row.size:
         return 0, 0
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
@@ -416,7 +438,8 @@ def support(row: Array) -> tuple[int, int]:
 
 @cached_on_owner
 def velocity_weights(body: FloatingBody) -> Array:
-    """Weights that make velocities comparable with a translation: sqrt(M_ii / m) of M(0), shape (velocities,)."""
+    """Return weights that make rotational and elastic rates of a floating body comparable with a translation, shape
+    (velocities,). They are sqrt(M_ii / m) with its undeformed mass matrix M and mass m."""
     return np.asarray(np.sqrt(mass_diagonal(body) / body.mass))
 
 
@@ -442,7 +465,8 @@ FEWEST_TOGETHER = TEAM_LANES // 2
 
 
 def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
-    """Tables of the teams of a mechanism by name, from its other tables.
+    """Return the tables by name of groups of equal flexible bodies (teams), which the compiled step evaluates at
+    the same time in SIMD lanes. They are made from the other tables of the mechanism.
 
     Bodies of a team are flexible and of one type, have no segments and are not viscoelastic. They are eliminated
     before all nodes that they are coupled to, whose number and sizes agree. Substeps around contacts need matrices

@@ -72,7 +72,8 @@ class Target:
     load: PointLoad | None = None
 
     def write(self, values: Array, loads: Array) -> None:
-        """Write the values of the controller, shape (values,), into a row of load values, shape (load values,)."""
+        """Store the values of a controller at the entries that it sets of a row of load values, times a direction
+        if there is one. Shapes (values,) and (load values,)."""
         own = values[self.begin : self.begin + self.size]
         if self.direction is not None:
             loads[self.column : self.column + 3] = own[0] * self.direction
@@ -103,7 +104,8 @@ class ControlledValue:
     dimension: int
 
     def check_inside(self, values: Array, time: float) -> None:
-        """Refuse values of loads that point out of the plane of a planar model.
+        """Raise ``ParameterError`` if load values that a controller returned at a time [s] point out of the plane
+        of a planar model.
 
         Raises:
             ParameterError: names the load.
@@ -115,14 +117,15 @@ class ControlledValue:
 
     @property
     def column(self) -> int:
-        """First column of its numbers in a row of load values, for a controller of one load."""
+        """First index, in a row of all load values, of the values that this controller of one load sets."""
         return self.targets[0].column
 
 
 def controlled_values(
     system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
 ) -> tuple[ControlledValue, ...]:
-    """All load values that controllers set; vectors and chords that they measure are added to the tables."""
+    """Return all load values that controllers of a system set, with what each controller measures; the vectors that
+    they measure are added to the tables of interactions."""
     loads = [(load.value, str(load), load) for load in system.loads]
     forces = [(value, label, None) for value, label in prescribed]
     groups: dict[int, tuple[Feedback, str, list[Target]]] = {}

@@ -35,7 +35,8 @@ class Places:
     schedule: BlockSchedule
 
     def __getitem__(self, pair: tuple[int, int]) -> int:
-        """Offset of the first number of the block (row part, column part)."""
+        """Return the offset in Newton's matrix of the first number of the block with this pair of indices (row,
+        column). Indices count carriers (floating bodies or nodes), then auxiliary unknowns, then constraints."""
         row, column = pair
         own, other = self.layout.node(row), self.layout.node(column)
         start = self.schedule.places[own, other]
@@ -44,7 +45,8 @@ class Places:
         )
 
     def of_carriers(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Offsets of the first numbers of the blocks of many pairs of carriers, shape (pairs,)."""
+        """Return the offsets in Newton's matrix of the first numbers of the blocks of several pairs of carriers
+        (floating bodies or nodes), shape (pairs,)."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
         cluster, inside, count = self.layout.cluster, self.layout.row_in_cluster, self.layout.cluster_count
@@ -54,7 +56,8 @@ class Places:
 
     @property
     def strides(self) -> IntArray:
-        """Distances between rows of blocks in the columns of each carrier, in numbers, shape (carriers,)."""
+        """Distance between successive rows of blocks of Newton's matrix in the columns of each carrier (floating
+        body or node), in numbers, shape (carriers,)."""
         return self.schedule.size[self.layout.cluster]
 
 
@@ -132,17 +135,20 @@ class Couplings:
 
     @cached_property
     def functions(self) -> list[FunctionKind]:
-        """Functions of all interactions, in their order."""
+        """Structures of the scalar functions (sums of products of difference vectors) of all constraints and force
+        laws, in their order."""
         return [function for each in self.interactions for function in each.functions]
 
     @cached_property
     def parts(self) -> list[list[int]]:
-        """Numbers of the distinct vectors on carriers in each function."""
+        """Indices of the distinct vectors (points and directions) that occur in each scalar function of the
+        constraints and force laws. Only those on carriers (floating bodies or nodes) are listed."""
         return [self._parts(function) for function in self.functions]
 
     @cached_property
     def pairs(self) -> list[list[tuple[int, int, int, float]]]:
-        """Pairs of vectors on carriers that are multiplied in each function, see ``_pairs``."""
+        """Pairs of vectors (points and directions on bodies) that are multiplied in each scalar function of the
+        constraints and force laws: term, both vectors, product of weights."""
         return [list(self._pairs(function)) for function in self.functions]
 
     @cached_property
@@ -151,29 +157,33 @@ class Couplings:
 
     @cached_property
     def auxiliary(self) -> dict[int, int]:
-        """Numbers of the auxiliary unknowns by the vectors whose changes they are."""
+        """Index of the auxiliary unknown of Newton's matrix that equals the change of a vector, by the index of the
+        vector. Such vectors are points and directions on elastic bodies."""
         found: dict[int, int] = {}
         self._find_auxiliaries(found)
         return found
 
     @cached_property
     def _auxiliary_vectors(self) -> list[int]:
-        """Vectors whose changes are auxiliary unknowns, in the order of these."""
+        """Indices of the vectors (points and directions on elastic bodies) whose changes are auxiliary unknowns of
+        Newton's matrix, in the order of these unknowns."""
         return list(self.auxiliary)
 
     @cached_property
     def _filled(self) -> list[tuple[BlockSchedule, Tables]]:
-        """Cache of the last schedule and its tables, empty or with one entry."""
+        """Cache of the last elimination schedule and the tables that were made for it: an empty list or one
+        entry."""
         return []
 
     @cached_property
     def constraint_count(self) -> int:
-        """Number of the interactions that are constraints."""
+        """Number of constraints among the interactions; the others are force laws."""
         return sum(not each.is_law for each in self.interactions)
 
     @cached_property
     def node_sizes(self) -> list[int]:
-        """Numbers of rows of all nodes: clusters of carriers, auxiliaries, constraints."""
+        """Number of rows of Newton's matrix that each node of the elimination has: clusters of bodies, then
+        auxiliary unknowns, then constraints."""
         constraints = self.interactions[: self.constraint_count]
         return [
             *np.bincount(self.clusters.of, self.widths).astype(np.int64).tolist(),
@@ -183,7 +193,8 @@ class Couplings:
 
     @cached_property
     def waits(self) -> list[list[int]]:
-        """Nodes that must be eliminated before each node: joints after their bodies, auxiliaries after theirs."""
+        """Nodes that must be eliminated from Newton's matrix before each node: constraints wait for their bodies,
+        auxiliary unknowns for the body that they belong to."""
         node = self.clusters.node
         waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
@@ -193,7 +204,7 @@ class Couplings:
 
     @property
     def constraint_starts(self) -> IntArray:
-        """First row of each constraint, shape (constraints,)."""
+        """Index of the first row of each constraint among all constraint rows, shape (constraints,)."""
         return np.array(self._starts[: self.constraint_count], dtype=np.int64)
 
     @property
@@ -202,7 +213,8 @@ class Couplings:
 
     @cached_property
     def _related(self) -> dict[int, list[int]]:
-        """Numbers of the interactions whose coordinates a relation contains, by the number of its constraint."""
+        """Indices of the interactions that are the joint coordinates of a relation (such as a gear), by the index
+        of the relation among the constraints."""
         constraint = {int(start): number for number, start in enumerate(self._starts[: self.constraint_count])}
         found: dict[int, list[int]] = {}
         for number, each in enumerate(self.interactions):
@@ -211,12 +223,14 @@ class Couplings:
         return found
 
     def _held(self, constraint: int) -> set[int]:
-        """Carriers in a constraint, by its functions or by coordinates that it relates."""
+        """Return the carriers (floating bodies or nodes) on which a constraint acts, directly or through joint
+        coordinates that it relates."""
         return {c for n in (constraint, *self._related.get(constraint, ())) for c in self._carriers(n)}
 
     @cached_property
     def coupled_translations(self) -> set[int]:
-        """Carriers whose linear velocity V affects forces that depend on the motion.
+        """Carriers (floating bodies or nodes) whose linear velocity V influences forces that depend on the motion;
+        the translation of the others is known from constant forces.
 
         For other carriers the balance of the translation is m delta(V) = F with forces F that do not depend on the
         motion.
@@ -231,7 +245,8 @@ class Couplings:
 
     @cached_property
     def edges(self) -> frozenset[tuple[int, int]]:
-        """Pairs of different nodes that interactions couple."""
+        """Pairs of different nodes of the elimination (bodies, auxiliary unknowns, constraints) that interactions
+        couple in Newton's matrix."""
         found: set[tuple[int, int]] = set()
         for vector, number in self.auxiliary.items():
             found.add((self.vectors[vector].carrier, len(self.widths) + number))
@@ -252,7 +267,8 @@ class Couplings:
         return frozenset((a, b) for a, b in nodes if a != b)
 
     def tables(self, places: Places) -> Tables:
-        """Tables by name of all but real numbers, with the offsets of the blocks; cached for the last schedule."""
+        """Return the tables of integers by name that describe vectors, functions and force laws to the compiled
+        step. They contain offsets of blocks in Newton's matrix; cached for the last elimination schedule."""
         known = self._filled[0] if self._filled else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))
@@ -291,8 +307,8 @@ class Couplings:
         return list(found)
 
     def _pairs(self, function: FunctionKind) -> Iterator[tuple[int, int, int, float]]:
-        """Yield pairs of vectors that are multiplied: term in the function, both vectors, product of their
-        weights."""
+        """Yield the pairs of vectors on bodies that are multiplied in a scalar function: index of the term, indices
+        of both vectors, product of their weights."""
         for p, (one, two, _) in enumerate(function.terms):
             weights: dict[tuple[int, int], float] = {}
             for wa, k in self.chords[one]:
@@ -307,7 +323,8 @@ class Couplings:
             yield from self.pairs[m]
 
     def _carriers(self, number: int) -> list[int]:
-        """Carriers of an interaction, each once, in the order of their vectors."""
+        """Return the carriers (floating bodies or nodes) on which the interaction of this index acts, each once, in
+        the order of their vectors."""
         found: dict[int, None] = {}
         for m in range(self._starts[number], self._starts[number + 1]):
             for vector in self.parts[m]:
@@ -334,7 +351,8 @@ class Couplings:
                     self._need(vector, found)
 
     def _are_apart(self, a: int, b: int) -> bool:
-        """Whether the balance of carrier a contains no derivative by the velocities of carrier b directly."""
+        """Return whether the rows of carrier a in Newton's matrix contain no direct derivative by the velocities of
+        carrier b. Auxiliary unknowns then couple them; a carrier is a floating body or a node."""
         return a != b or b in self.long_carriers
 
     def _has_auxiliaries(self, number: int) -> bool:
@@ -349,12 +367,14 @@ class Couplings:
         return len(self.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
-        """Node whose unknowns the balance of vector k's carrier uses for the change of vector l."""
+        """Return the node of the elimination whose unknowns stand for the change of vector l in the rows of the
+        body that carries vector k: that body itself, or an auxiliary unknown."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
         return len(self.widths) + self.auxiliary[l] if self._are_apart(a, b) and self._is_elastic(b) else b
 
     def _columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
-        """Nodes of a law's groups that the balance of a carrier contains, each with the number of its group."""
+        """Return the nodes (bodies and auxiliary unknowns) whose unknowns occur in a body's rows of Newton's matrix
+        because of the force law ``number``. Each comes with its index among the nodes of the law."""
         groups = self._groups(number)
         found = []
         for place, node in enumerate(groups):
@@ -368,7 +388,8 @@ class Couplings:
         return found
 
     def _groups(self, number: int) -> list[int]:
-        """Nodes of a law's groups: carriers, then the auxiliaries of their vectors if the law has any."""
+        """Return the nodes of the elimination that the force law ``number`` couples: the bodies on which it acts,
+        then auxiliary unknowns of its vectors if it has any."""
         carriers = self._carriers(number)
         if not self._has_auxiliaries(number):
             return carriers
@@ -487,7 +508,8 @@ def couplings(
     loads: tuple[tuple[int, int, int], ...],
     moving: int,
 ) -> Couplings:
-    """Return the structure of all interactions; calls with equal arguments share one object while it is cached."""
+    """Return the structure of all interactions (which bodies they couple, through which vectors); calls with equal
+    arguments share one cached object."""
     widths = tuple(np.diff(layout.carrier_velocity).tolist())
     rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
     own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)

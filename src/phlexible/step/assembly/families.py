@@ -88,15 +88,17 @@ class RodTables:
         self.forces = frozenset(point.force + k for point in self.points for k in range(self._strains))
 
     def edges(self) -> set[tuple[int, int]]:
-        """Pairs of frames that share an element of a rod, the lower number first."""
+        """Return the pairs of floating bodies (cross-sections) that belong to one rod element, the lower index
+        first."""
         return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
 
     def sections(self) -> IntArray:
-        """Sorted numbers of all frames that are sections of rods."""
+        """Return the sorted indices of all floating bodies that are cross-sections of rods."""
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
     def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
-        """Tables of the rods by name, with the offsets of the blocks of pairs of sections."""
+        """Return the tables by name of the quadrature points of all rods: shape functions, stiffness shares, and
+        offsets of the blocks of pairs of sections in Newton's matrix."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -112,7 +114,8 @@ class RodTables:
         }
 
     def _quarters(self, shares: Array) -> Array:
-        """L_1, L_2 and L_3 of L = ((L_1, 0), (L_2, L_3)), shape (3, 3, 3).
+        """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape (3, 3,
+        3). The factor is L = ((L_1, 0), (L_2, L_3)).
 
         Strains that do not exist in the plane are coupled to no others.
         """
@@ -123,8 +126,8 @@ class RodTables:
 
 
 def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
-    """Numbers of the forces of all rods in tables, and their strains L^T (Gamma, K) at a state (docs/theory.md,
-    8)."""
+    """Return the indices of the forces that are strains of rods, and these strains L^T (Gamma, K) at a state. Gamma
+    are shear and extension, K the curvatures (docs/theory.md, 8)."""
     points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
     if not points:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -194,7 +197,8 @@ class SoftTables:
         self.users = known
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Pairs of clusters of carriers that share an element, the lower number first."""
+        """Return the pairs of groups of nodes (clusters of the elimination) that share an element of a soft body,
+        the lower index first."""
         found: list[IntArray] = []
         for _, carriers in self.groups:
             nodes = layout.cluster[carriers]
@@ -204,7 +208,8 @@ class SoftTables:
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
     def tables(self, places: Places) -> Tables:
-        """Tables of the elements by name, with the offsets of the blocks of pairs of carriers."""
+        """Return the tables by name of the finite elements of soft bodies and their materials. They contain the
+        offsets of the blocks of pairs of nodes in Newton's matrix."""
         group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
             e, k = carriers.shape
@@ -247,7 +252,7 @@ class SoftTables:
         }
 
     def _faces(self, places: Places) -> Tables:
-        """Tables of the surfaces under pressure by name."""
+        """Return the tables by name of the surfaces of soft bodies that are under pressure loads."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
@@ -348,12 +353,14 @@ class ContactGroupTables:
         return collector.vector(system.resolver.resolve(vector))
 
     def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
-        """Sorted numbers of the members' vectors that are on carriers, each once."""
+        """Return the sorted indices of the vectors (points and directions) on bodies that describe surfaces which
+        may touch, each once; ``carried`` lists all vectors."""
         own = {k for places in self._places for k in places} | set(self._axes)
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
     def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
-        """Tables of the contact groups by name.
+        """Return the tables by name of all contact groups: members (balls, boxes, line segments, ...) with sizes
+        and bodies, and laws of contact force and friction.
 
         Args:
             carried: all vectors.
@@ -437,7 +444,8 @@ class ContactGroupTables:
 
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
-    """Tables of the triangles of all meshes by name; a mesh that several members share occurs once."""
+    """Return the tables by name of the triangles, edges and bounding boxes of all meshed surfaces of contact
+    members; a mesh that several members share occurs once."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0
@@ -478,6 +486,7 @@ def mesh_tables(members: Sequence[Member]) -> Tables:
 
 
 def system_size(members: Sequence[Member]) -> float:
-    """Length for contact groups whose members have no size, a share of the size of their largest body [m]."""
+    """Return a length for contact groups whose members have no size of their own: a fraction of the size of the
+    largest body [m]."""
     sizes = [m.start.placed.data.size for m in members if isinstance(m.start, Attachment)]
     return DEEPEST * max(sizes, default=1.0)

@@ -107,7 +107,8 @@ class ForceData:
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
-    """Number by which the kernels distinguish how a coordinate follows from its functions."""
+    """Return the integer that tells the compiled step how a coordinate follows from its scalar functions: as
+    position, distance, angle, rolling or rounded distance."""
     match coordinate:
         case RoundedCoordinate():
             return ROUNDED
@@ -122,13 +123,15 @@ def coordinate_kind(coordinate: Coordinate) -> int:
 
 
 def of_pairs(force: CoordinateForce) -> ForceData:
-    """The normal force of a contact of two, which pairs of members have."""
+    """Return the force law in the tables for the normal force of a contact between two shapes. Pairs of these
+    shapes are searched like those of contact groups."""
     assert force.contact is not None, "it is one-sided"
     return ForceData(POSITION, SPRING, contact=OneSided(force.contact.stiffness, side=force.contact.side))
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
-    """Return the law of an element's force; ``value`` is the number of its prescribed part, or -1."""
+    """Return the numbers of the law of a force element along its coordinate (stiffness, damping, friction, user
+    functions); ``value`` is the index of its prescribed part, or -1."""
     functions, size = None, 0.0
     if force.potential is not None:
         places = np.linspace(*force.potential.around, PLACES)
@@ -168,7 +171,8 @@ class StrainLaws:
         self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
 
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
-        """Return the law of one strain of a group, whose measure is ``weight``."""
+        """Return the numbers of the force law of one strain of a string or other body, whose quadrature weight
+        (length or volume) is ``weight``; functions of users are compiled once."""
         law, functions = group.law, None
         is_tension_only = isinstance(law, TensionOnly)
         while isinstance(law, TensionOnly):
@@ -193,7 +197,8 @@ class StrainLaws:
 
 
 def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Tables:
-    """Tables of all force laws by name; prescribed parts follow the values of ``loads`` loads."""
+    """Return the tables by name of all force laws along coordinates; ``constraints`` entries for constraints
+    precede them, and prescribed parts follow the values of ``loads`` loads."""
     coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
     addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
     return {
@@ -226,7 +231,8 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def impact_tables(laws: Sequence[ForceData]) -> Tables:
-    """Tables of stops that store the speed of an impact."""
+    """Return the tables by name of one-sided force laws (stops) that store the approach speed of an impact for
+    restitution."""
     remember = [law.contact is not None and law.contact.restitution is not None for law in laws]
     return {
         "impacts": sum(remember),
@@ -235,7 +241,8 @@ def impact_tables(laws: Sequence[ForceData]) -> Tables:
 
 
 def bristle_tables(laws: Sequence[ForceData]) -> Tables:
-    """Tables of the friction springs of all forces by name; ``bristle_of`` is -1 for a force without one."""
+    """Return the tables by name of the friction springs (bristles) of all force laws; ``bristle_of`` is the index
+    of a law's friction spring, -1 without one."""
     own = [law.friction.bristle if law.friction else None for law in laws]
     bristles = [bristle for bristle in own if bristle]
     numbers = np.cumsum([bristle is not None for bristle in own], dtype=np.int64) - 1
@@ -250,8 +257,8 @@ def bristle_tables(laws: Sequence[ForceData]) -> Tables:
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> Tables:
-    """Tables of the relaxation branches of forces, soft elements and frames by name; relaxation times occur
-    once."""
+    """Return the tables by name of the Maxwell elements (spring and dashpot in series, branches) of force laws,
+    soft bodies and floating bodies; equal relaxation times [s] occur once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
@@ -305,7 +312,8 @@ class Interaction:
 
     @property
     def kind(self) -> InteractionKind:
-        """The structure of the interaction without its numbers."""
+        """Structure of this constraint or force law without its numbers, which mechanisms with other parameters
+        share."""
         functions = tuple(
             FunctionKind(tuple((term.first, term.second, term.time) for term in function.terms), function.time)
             for function in self.functions
@@ -349,7 +357,8 @@ class InteractionTables:
         self.collector = VectorCollector(self.resolver)
 
     def function(self, row: Row) -> Function:
-        """Return a function with numbered chords, made from a row of a coordinate."""
+        """Return the scalar function of a constraint row or coordinate with the indices of its difference vectors.
+        These are added to the tables if they are new."""
         terms = tuple(
             Term(
                 t.coefficient,
@@ -362,12 +371,14 @@ class InteractionTables:
         return Function(terms, row.constant, self._time(row.offset))
 
     def square(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
-        """Return the function that is the product of two chords of numbered vectors."""
+        """Return the scalar function that is the dot product of two difference vectors, each given as a sum of
+        (weight, index of a vector)."""
         chords = (self.collector.chord_of(tuple(first)), self.collector.chord_of(tuple(second)))
         return Function((Term(1.0, *chords),))
 
     def add_load(self, load: PointLoad) -> None:
-        """Append a load by its kind and the vectors of its point and triad."""
+        """Append a load to the tables by its kind (force, torque, pressure, fixed or following the body) and the
+        vectors of its point and axes."""
         if isinstance(load, SurfacePressure):
             self.loads.append((PRESSURE, -1, -1))
             return
@@ -378,14 +389,15 @@ class InteractionTables:
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
-        """Add three vectors, the body axes at the attachment of a load, and return the number of the first."""
+        """Add the three body axes at the attachment of a load as vectors, and return the index of the first."""
         port, first = load.attachment, len(self.collector.vectors)
         for axis in port.placed.rotation.T:
             self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))
         return first
 
     def _time(self, timed: Timed | None) -> int:
-        """Number of a function of time among the components of the moving vectors, or -1 without one."""
+        """Return the index of a prescribed function of time among the components of all moving vectors, which is
+        added if it is new; -1 without one."""
         if timed is None:
             return -1
         if timed.path not in self.moving:
@@ -393,7 +405,8 @@ class InteractionTables:
         return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def finished(self, long_carriers: frozenset[int]) -> Couplings:
-        """Return the structure of all interactions; no vectors may be added afterwards."""
+        """Return the structure of all constraints, force laws and loads that were added; no vectors may be added
+        afterwards."""
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)
@@ -407,7 +420,8 @@ class InteractionTables:
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def numbers(self, coupled: Couplings) -> Tables:
-        """Tables of the real numbers of vectors and functions by name, for the structure ``coupled``."""
+        """Return the tables by name of the real numbers of vectors and scalar functions: undeformed vectors, shape
+        functions, coefficients and constants."""
         functions = [function for each in self.interactions for function in each.functions]
         shapes = [np.zeros((0, 3))]
         for vector, kind in zip(self.collector.vectors, coupled.vectors, strict=True):

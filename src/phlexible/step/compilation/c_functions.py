@@ -16,8 +16,8 @@ POINTER, INTEGER, REAL, STATUS = ir.IntType(8).as_pointer(), ir.IntType(64), ir.
 
 
 def declaration(name: str, kinds: Sequence[Any]) -> str:
-    """Return a declaration in C, ``int32_t name(arguments, int64_t *results)``; the function returns 0 unless it
-    fails.
+    """Return the declaration of a function in C, ``int32_t name(arguments, int64_t *results)``, with a type for
+    each argument; the function returns 0 unless it fails.
 
     Args:
         name: of the function.
@@ -28,7 +28,8 @@ def declaration(name: str, kinds: Sequence[Any]) -> str:
 
 
 def write(context: Any, module: Any, name: str, described: Any) -> None:
-    """Write a C function that calls one entry point, described by Numba, into a module."""
+    """Emit an LLVM function with the calling convention of C into a module, which calls one compiled entry point
+    that Numba describes."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(STATUS, [*_in_c(kinds), INTEGER.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -61,7 +62,8 @@ def _in_c(kinds: Sequence[Any]) -> list[Any]:
 
 
 def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
-    """Return the value of a call's argument, an array or a number, and remove its registers from ``values``."""
+    """Return the LLVM value of one argument of a call: a number, or an array built from address and lengths. The
+    parameters that it consists of are removed from ``values``."""
     first = values.pop(0)
     if not isinstance(kind, types.Array):
         return first
@@ -69,7 +71,8 @@ def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
 
 
 def array_of(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
-    """Write a contiguous array of Numba's kind from its address and lengths."""
+    """Emit LLVM code that builds a contiguous array in the form of Numba from its address and lengths; returns the
+    LLVM value of the array."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
     size = INTEGER(as_dtype(kind.dtype).itemsize)
     strides, count = list[Any](), INTEGER(1)

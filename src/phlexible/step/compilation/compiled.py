@@ -82,7 +82,8 @@ class _Compiler(compiler.CompilerBase):
 def written_into(
     context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_separate: bool = False
 ) -> Any:
-    """Write a function into the library in progress, and return Numba's description of it with its types.
+    """Compile a Python function with Numba to LLVM code in the library (LLVM module) in progress. Returns Numba's
+    description of the compiled function with its types.
 
     Args:
         context: of Numba, with the library.
@@ -131,7 +132,9 @@ class ProgramOfStructure(ProgramOfKernels):
 
 
 def take_for(library: Any, arguments: Sequence[Any]) -> None:
-    """Turn a library into a program when the first kernel, with arguments of these types, is written into it."""
+    """Change the class of a Numba library to that of a program of the step, when the first kernel function is
+    compiled into it. The types of its arguments decide whether that is general, in SIMD lanes, or of one
+    structure."""
     if type(library) is JITCodeLibrary:
         library.__class__ = ProgramOfKernels
     if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
@@ -159,14 +162,16 @@ class Kernel(Written):
         super().__init__(function, *self._forms_of(function), self._call)
 
     def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
-        """Forms of the result and the arguments, from the annotations of a function."""
+        """Return the forms (type for each kind of numbers) of the result and of the arguments of a kernel function,
+        from its annotations."""
         hints = inspect.get_annotations(function, eval_str=True)
         return form_of(hints["return"]), tuple(
             form_of(hints[name]) for name in inspect.signature(function).parameters
         )
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Signature in the lanes of the widest argument.
+        """Return the Numba signature of this kernel function for arguments of these types; the result has as many
+        SIMD lanes (mechanisms at the same time) as the widest argument.
 
         A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
@@ -176,11 +181,13 @@ class Kernel(Written):
         return signature(self.result.at(numbers), *_as_passed(own, arguments))
 
     def is_in(self, library: Any, sig: Any) -> bool:
-        """Whether the function has been written into a library for arguments of these types."""
+        """Return whether this kernel function has been compiled into a library (program) for the argument types of
+        a signature."""
         return (id(library), sig.args) in self._written
 
     def written(self, context: Any, sig: Any) -> Any:
-        """Numba's description of the function for these types in the library in progress, written there once."""
+        """Return Numba's description of this kernel function for the types of a signature. It is compiled into the
+        library in progress if it is not there yet."""
         library = context.active_code_library
         if not self.is_in(library, sig):
             take_for(library, sig.args)
@@ -218,7 +225,7 @@ class LaneByLane(Kernel):
 
 
 def members_of(kind: Any) -> Sequence[Any]:
-    """Types of the members of a result: of a tuple, or of the only value."""
+    """Return the Numba types of the members of a result type: those of a tuple, or the type itself."""
     return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
 
@@ -230,12 +237,14 @@ class Exported(Kernel):
     """
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Signature that callers in other programs use, in the lanes of the tables."""
+        """Return the Numba signature with which other programs call this exported kernel function. Its SIMD lanes
+        (mechanisms at the same time) are those of the tables among the arguments."""
         found = self.signature_for(numbers_of(arguments[:1]))
         return signature(found.return_type, *_as_passed(found.args, arguments))
 
     def signature_for(self, numbers: NumberKind) -> Any:
-        """Signature for numbers of a kind."""
+        """Return the Numba signature of this exported kernel function for numbers of a kind (of one mechanism, of
+        several in SIMD lanes, or dual numbers)."""
         own = [form.alone if form is SHARED_NUMBER else form.at(numbers) for form in self.forms]
         return signature(self.result.at(numbers), *own)
 
@@ -263,34 +272,40 @@ class Exported(Kernel):
 
 
 def _as_passed(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
-    """Types of arguments, but of tables and rows of numbers those given, with their structure and lanes."""
+    """Yield the types of the arguments of a call: those of the signature for tables and rows of the same kind of
+    entries, with their structure and lanes, and those passed for all others."""
     for each, kind in zip(kinds, arguments, strict=True):
         is_kept = isinstance(kind, RowsType) and isinstance(each, RowsType) and kind.kind is each.kind
         yield kind if is_kept or isinstance(kind, TablesType) else each
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Decorate an annotated function so that kernels can call it."""
+    """Decorator that makes an annotated Python function callable from compiled kernels, into whose program it is
+    compiled."""
     return Kernel(function)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
-    """Decorate a function of numbers whose branches depend on them; lanes call it one after the other."""
+    """Decorator for a kernel function that branches on its numbers: where several mechanisms are stepped in SIMD
+    lanes, it is called for one lane after the other."""
     return LaneByLane(function)
 
 
 def compiled_without_overlap(function: Callable[..., Any]) -> Any:
-    """Decorate a kernel function whose arguments point to rows that do not overlap, for vector instructions."""
+    """Decorator for a kernel function whose array arguments do not overlap in memory, so that LLVM may use vector
+    instructions."""
     return Kernel(function, are_separate=True)
 
 
 def exported(function: Callable[..., Any]) -> Any:
-    """Decorate a kernel function in ``FUNCTIONS`` that its program exports; its first argument are the tables."""
+    """Decorator for a kernel function listed in ``FUNCTIONS``, which other programs call by an address in the
+    tables; its first argument are the tables."""
     return Exported(function)
 
 
 def exporting(kernels: Sequence[Exported]) -> Any:
-    """Return a function that writes kernels into a program and their addresses into the header of tables."""
+    """Return a function for compiled code that compiles exported kernel functions into its program and stores their
+    addresses in the header of a model's tables."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
@@ -328,7 +343,8 @@ class ForFamilies(Written):
         super().__init__(function, FORMS[None], given, self._calls)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Signature with the argument types of the call."""
+        """Return the Numba signature with the argument types of the call, for the function that calls one function
+        of each family of forces."""
         return signature(types.none, *arguments)
 
     def _calls(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -339,14 +355,16 @@ class ForFamilies(Written):
 
 
 def form_of(hint: Any) -> LaneForm:
-    """Form of a value, from an annotation of a kernel."""
+    """Return the form (type for each kind of numbers) of a value of a kernel, from its annotation. Annotations are
+    such as ``float``, ``Vector`` or a tuple of these."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
     return tuple_form([form_of(each) for each in get_args(hint)])
 
 
 def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
-    """Remove compiled code of other sources from a cache folder, and return whether there was any.
+    """Remove compiled code that was made from other source files from the cache folder ``kept``, and return whether
+    there was any.
 
     Numba compares the file of the called function only, while the entry points contain the code of whole folders. A
     stamp beside the cached code holds the digest of all of their files.
@@ -367,7 +385,8 @@ def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
 
 
 def has_signature(entry: Any, *arguments: Any) -> bool:
-    """Whether an entry point is compiled in this process, or stored in its cache, for arguments like these."""
+    """Return whether an entry point (function that Python calls) has been compiled in this process, or stored in
+    its cache. It must be for arguments of the types of these."""
     sig = tuple(typeof(each) for each in arguments)
     if sig in entry.overloads or not isinstance(entry._cache, KeptCode):
         return sig in entry.overloads
@@ -375,7 +394,8 @@ def has_signature(entry: Any, *arguments: Any) -> bool:
 
 
 def entry_point(function: Any) -> Any:
-    """Decorate a function that Python calls, so that Numba compiles it once and reads it from its cache later.
+    """Decorator for a function that Python calls: Numba compiles it once and reads it from its cache in later
+    processes.
 
     Those of the step are called as ``EntryPoint``, which needs no Numba where there is code (``step/programs.py``).
     Other threads of Python run at the same time. It writes to the caller's memory alone: two runs have two
@@ -402,8 +422,8 @@ def entry_point(function: Any) -> Any:
 
 
 def entry_point_for(header: type, name: str, function: Any) -> Any:
-    """Return a copy of a function as ``entry_point`` whose ``header`` is of another kind, under a name in its
-    module."""
+    """Return a copy of a function as an entry point whose argument ``header`` has another type, under a name in the
+    module of the function. Entry points are compiled functions that Python calls."""
     made = FunctionType(function.__code__, function.__globals__, name)
     made.__qualname__, made.__module__, made.__doc__ = name, function.__globals__["__name__"], function.__doc__
     made.__annotations__ = {**function.__annotations__, "header": header}
@@ -411,7 +431,7 @@ def entry_point_for(header: type, name: str, function: Any) -> Any:
 
 
 def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that garbage collection is off while it runs.
+    """Return a function that does the same as ``work`` with Python's garbage collection switched off while it runs.
 
     Compilation makes many objects that live until its end: a collection among them takes 3 to 15 % of its time.
     """
@@ -430,6 +450,7 @@ def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _discard_once(folder: Path) -> bool:
-    """Remove stale code from a cache folder, once in a process; True if there was any."""
+    """Remove compiled code of other source files from a cache folder, at most once in a process; return whether
+    there was any."""
     package = Path(__file__).parents[2]
     return discard_stale_cache([package / each for each in _KERNELS], folder)

@@ -30,7 +30,8 @@ POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 
 def rows_times(sign: float) -> Any:
-    """Return the function c += sign sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart.
+    """Return a compiled function that computes c += sign * sum_r x[r] * b_r in place (a vector times a matrix). The
+    rows b_r of ``count`` numbers begin ``stride`` numbers apart in memory.
 
     LLVM knows the sign, 1 or -1, so that no product contains it.
     """
@@ -72,8 +73,9 @@ add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 def subtract_from_four(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
-    """Subtract x b from four rows c0 .. c3 at once, for four rows x that begin ``step`` apart, as
-    ``subtract_rows``."""
+    """Compute c_i -= x_i b in place for four rows c0 .. c3 at the same time, with row vectors x_i and a matrix b.
+    The matrix has ``rows`` rows of ``count`` numbers; rows of x begin ``step``, rows of b ``stride`` numbers
+    apart."""
     r = 0
     while r + 3 < rows:
         x00, x01, x02, x03 = x[r], x[r + 1], x[r + 2], x[r + 3]
@@ -104,7 +106,8 @@ def subtract_from_four(
 
 @compiled
 def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
-    """Find the pivot of column k of an (n, n) block among rows k .. n - 1; False if it is zero or not finite.
+    """Return the index of the pivot row of column k of an (n, n) matrix a among rows k .. n - 1. Rows are
+    ``stride`` numbers apart; the second result is whether the pivot is finite and not zero.
 
     It is row k if the block might be symmetric and positive, as those of bodies nearly are: entries are then no
     larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay in place do so
@@ -122,7 +125,8 @@ def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
 
 @compiled
 def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
-    """Exchange row k of ``count`` numbers with the pivot row of each lane."""
+    """Exchange row k with row ``pivot`` of a matrix a in place, ``count`` numbers of each. Rows are ``stride``
+    numbers apart, and each SIMD lane (mechanism) has its own pivot."""
     if not any_of(pivot != k):
         return
     if agree(pivot):
@@ -137,7 +141,8 @@ def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
 
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
-    """Choose a pivot for column k, store it and exchange its row with row k; False where there is none."""
+    """Choose the pivot row for column k of an (n, n) matrix a, store its index in ``pivots`` and exchange it with
+    row k. Returns False where the column has no usable pivot."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
@@ -147,8 +152,8 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Factorize the (n, n) block a into LU in place, its rows ``stride`` apart; False where it is singular or not
-    finite.
+    """Factorize the (n, n) matrix a into LU with partial pivoting in place, its rows ``stride`` numbers apart;
+    return False where it is singular or not finite.
 
     On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
     """
@@ -190,7 +195,8 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
-    """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
+    """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and pivots of
+    ``factor``; rows of b begin ``step`` numbers apart."""
     if columns == 1 and step == 1:
         solve_vector(a, n, stride, pivots, b)
         return
@@ -206,7 +212,8 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
 
 @compiled
 def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
-    """Solve with the factors of ``factor`` for one right-hand side b of n numbers, in place."""
+    """Solve A x = b for one right-hand side b of n numbers in place, with the LU factors a and pivots of
+    ``factor``."""
     for k in range(n):
         exchange(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
@@ -221,7 +228,8 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
 
 @compiled
 def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
-    """Substitute forward and backward for one right-hand side in lanes, without row exchanges.
+    """Substitute forward and backward with the LU factors a for one right-hand side b of n numbers in place, for
+    several mechanisms in SIMD lanes; rows are not exchanged.
 
     A number depends on the one before it; updates of four columns at a time do not.
     """
@@ -239,7 +247,8 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
 
 @compiled_without_overlap
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
-    """Compute y -= a x for a block of at most four columns, whose rows are ``stride`` apart."""
+    """Compute the vector y -= a x in place for a matrix a of at most four columns, whose rows are ``stride``
+    numbers apart."""
     if columns == PANEL:
         x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
         for i in range(rows):
@@ -252,14 +261,15 @@ def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, ro
 
 @compiled
 def scale(x: Reals, count: int, factor: float) -> None:
-    """Multiply ``count`` numbers x by a factor in place."""
+    """Multiply the ``count`` numbers of x by a factor in place."""
     for i in range(count):
         x[i] *= factor
 
 
 @compiled_without_overlap
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
-    """Compute c -= a b for blocks (rows, inner) and (inner, columns); rows of c begin ``stride`` apart."""
+    """Compute the matrix c -= a b in place for matrices a (rows, inner) and b (inner, columns); rows of c begin
+    ``stride`` numbers apart."""
     if columns == 1 and stride == 1:
         subtract_image(a, rows, inner, b, c)
         return
@@ -277,7 +287,8 @@ def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c:
 
 @compiled_without_overlap
 def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: int) -> None:
-    """Compute c += a for (rows, columns) blocks whose rows begin ``step`` and ``stride`` apart."""
+    """Compute the matrix c += a in place for (rows, columns) matrices; rows of a begin ``step``, rows of c
+    ``stride`` numbers apart."""
     for i in range(rows):
         source, target = a + i * step, c + i * stride
         for j in range(columns):
@@ -286,7 +297,7 @@ def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: in
 
 @compiled_without_overlap
 def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """Compute y -= a x for a (rows, columns) block and vectors."""
+    """Compute the vector y -= a x in place for a (rows, columns) matrix a and a vector x."""
     i = 0
     while are_in_lanes(a) and i + 3 < rows:  # sums wait for their last term: four at a time do not
         a0, t0, t1, t2, t3 = a + i * columns, 0.0, 0.0, 0.0, 0.0
@@ -308,7 +319,7 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 @compiled_without_overlap
 def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """Compute y = a x for a (rows, columns) block of few rows."""
+    """Compute the vector y = a x, stored in y, for a (rows, columns) matrix a with few rows and a vector x."""
     if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
         a1, a2, t0, t1, t2 = a + columns, a + 2 * columns, 0.0, 0.0, 0.0
         for j in range(columns):
@@ -323,7 +334,7 @@ def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 @compiled_without_overlap
 def product(x: Reals, y: Reals, count: int) -> float:
-    """Return the scalar product of two arrays of ``count`` numbers."""
+    """Return the scalar product of two vectors x and y of ``count`` numbers."""
     total, i = 0.0, 0
     if count > 3 and (are_in_lanes(x) or are_in_lanes(y)):  # of one mechanism LLVM makes several sums of its own
         t1, t2, t3 = 0.0, 0.0, 0.0
@@ -341,21 +352,21 @@ def product(x: Reals, y: Reals, count: int) -> float:
 
 @compiled_without_overlap
 def copy(source: Reals, target: Reals, count: int) -> None:
-    """Copy ``count`` numbers from source to target."""
+    """Copy ``count`` numbers from the array ``source`` to the array ``target``."""
     for i in range(count):
         target[i] = source[i]
 
 
 @compiled
 def fill(target: Reals, count: int, value: float) -> None:
-    """Set ``count`` numbers of target to a value."""
+    """Set the first ``count`` numbers of the array ``target`` to a value."""
     for i in range(count):
         target[i] = value
 
 
 @compiled_without_overlap
 def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
-    """Add a multiple of a source to a target of ``count`` numbers."""
+    """Add ``factor`` times the array ``source`` to the array ``target`` in place, both of ``count`` numbers."""
     for i in range(count):
         target[i] += factor * source[i]
 
@@ -369,7 +380,8 @@ SIX = 6
 
 
 def inversion_of(n: int) -> Any:
-    """Return a function that inverts a block of n rows, ``stride`` apart, in place; False where it is singular."""
+    """Return a compiled function that inverts an (n, n) matrix in place, its rows ``stride`` numbers apart, and
+    returns False where the matrix is singular."""
 
     @compiled_without_overlap
     def subtract(x: float, top: Reals, row: Reals) -> None:
@@ -408,15 +420,16 @@ invert_three, invert_six = inversion_of(3), inversion_of(SIX)
 
 @compiled
 def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Invert the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular."""
+    """Invert the (n, n) matrix a of 3 or 6 rows in place, its rows ``stride`` numbers apart; return False where it
+    is singular."""
     is_regular: Truth = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
     return is_regular
 
 
 @compiled
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
-    """Compute b = a b in place for the (n, n) block a and the (n, columns) block b; ``copied``: room for 36
-    numbers."""
+    """Replace the (n, columns) matrix b by the product a b in place, for an (n, n) matrix a of at most 6 rows.
+    These are ``stride`` numbers apart; ``copied`` is scratch memory for 36 numbers."""
     if columns == 1:
         multiply_vector(a, n, stride, b, copied)
         return
@@ -432,7 +445,8 @@ def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Real
 
 @compiled
 def multiply_vector(a: Reals, n: int, stride: int, b: Reals, copied: Reals) -> None:
-    """Compute b = a b in place for one column b of n numbers; ``copied``: room for n numbers."""
+    """Replace the vector b of n numbers by the product a b in place, for an (n, n) matrix a. Its rows are
+    ``stride`` numbers apart; ``copied`` is scratch memory for n numbers."""
     copy(b, copied, n)
     if n == SIX:
         for i in range(SIX):

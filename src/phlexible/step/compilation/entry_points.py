@@ -55,7 +55,8 @@ class EntryPoint:
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function, loading or compiling it if needed, and return its result.
+        """Call the compiled function with these arguments, after loading or compiling it if that is needed, and
+        return its result.
 
         Raises:
             TypeError: an array has other entries or axes than the function takes, or is not contiguous.
@@ -63,7 +64,8 @@ class EntryPoint:
         return (self._function or self.made())(*arguments)
 
     def made(self) -> Callable[..., Any]:
-        """Return the function, which is loaded or compiled if needed."""
+        """Return this entry point (function that Python calls) as a callable, after loading or compiling its
+        machine code if that is needed."""
         with self._lock:
             if self._function is None:
                 if CHECKED or not can_be_called():
@@ -75,7 +77,8 @@ class EntryPoint:
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing has to be compiled; code that exists is loaded."""
+        """Whether this entry point can be called without compiling it first; machine code that exists on disk is
+        loaded."""
         with self._lock:
             if self._function is None and not CHECKED and can_be_called():
                 found = self._on_disk()
@@ -85,12 +88,12 @@ class EntryPoint:
 
     @property
     def source(self) -> Any:
-        """The function as ``entry_point`` made it, which Numba compiles when it is called."""
+        """Python function of this entry point under Numba's dispatcher, which compiles it when it is called."""
         return getattr(import_module(self.module), self.name)
 
     @property
     def is_shipped(self) -> bool:
-        """Whether a release contains machine code that fits."""
+        """Whether the installed release contains machine code of this entry point that fits this machine."""
         return any(found.fits() for found in self._read(ObjectFile, self._shipped()))
 
     def _load(self, found: ObjectFile) -> None:
@@ -98,7 +101,8 @@ class EntryPoint:
         self._function = self._keeps.function
 
     def made_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
-        """Compile the function for a processor, and return its machine code and its module."""
+        """Compile this entry point for a processor and system, and return its machine code and its LLVM module,
+        both as they are stored in files."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
         text = module_text(self.source.py_func, target.triple)
@@ -106,7 +110,8 @@ class EntryPoint:
         return ObjectFile(sources_digest(), code, target.needs, calls), self._module(text)
 
     def module_file(self) -> ModuleFile:
-        """Return its module for this system, loaded if one fits, else written by Numba and stored."""
+        """Return the LLVM module of this entry point for this system, loaded from disk if one fits, otherwise
+        compiled by Numba and stored on disk."""
         found = None if CHECKED else next((each for each in self._modules() if each.fits()), None)
         if found is None:
             from phlexible.step.compilation.modules import module_text
@@ -157,18 +162,21 @@ class EntryPoint:
                 found.write(folder / self._kept_name(ending))
 
     def _shipped(self) -> list[Path]:
-        """Files of the release, or none if the environment requests other code."""
+        """Return the files of the installed release that may hold machine code of this entry point; none if
+        environment variables request other code."""
         return [] if settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
     def _kept_name(self, ending: str = ENDING) -> str:
-        """Name of the file for this machine, since machines may share a folder."""
+        """Return the name of the cache file for code of this entry point on this kind of machine, since different
+        machines may share a folder."""
         target = this_target()
         key = f"{target} {settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"
 
 
 def kept_folder() -> Path | None:
-    """Folder in which compiled code is stored for other processes, or None.
+    """Return the folder in which compiled code is stored for later processes; None if no such folder can be
+    written.
 
     It is that of NUMBA_CACHE_DIR, else beside the kernels, else the user's cache folder.
     """

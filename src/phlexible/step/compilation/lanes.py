@@ -32,13 +32,14 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Conversion of a shared number into one for each lane, or of a base number into a secant number without
-        change."""
+        """Return the Numba conversion to this type from a number that all SIMD lanes share, or to a secant number
+        from its base number; None if there is none."""
         is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Type of a variable that is either this or a shared number."""
+        """Return the Numba type of a variable that holds either a number of this type or one that all SIMD lanes
+        share: this type, or None."""
         return self if isinstance(other, self.taken) else None
 
 
@@ -65,7 +66,7 @@ class _NumberModel(models.PrimitiveModel):
 
 
 def lanes_of_processor() -> int:
-    """Number of floats that a register of this machine holds, by LLVM's list of its features."""
+    """Return the number of floats that one SIMD register of this machine holds: 2, 4 or 8."""
     features = binding.get_host_cpu_features()
     if features.get("avx512f"):
         return 8
@@ -73,7 +74,8 @@ def lanes_of_processor() -> int:
 
 
 def numbers_of(arguments: Sequence[Any]) -> NumberKind:
-    """Common kind of numbers of values of these types: at most one kind other than ``ONE``, or its secants."""
+    """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of these Numba types have
+    in common."""
     found = ONE
     for each in arguments:
         kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
@@ -125,7 +127,7 @@ class LaneForm:
     is_discrete: bool = False
 
     def at(self, numbers: NumberKind) -> Any:
-        """Type of the value for a kind of numbers."""
+        """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers."""
         is_shared = self.lanes is None or numbers == ONE or (self.is_discrete and not numbers.has_truths)
         return self.alone if is_shared or self.lanes is None else self.lanes(numbers)
 
@@ -138,7 +140,8 @@ CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discre
 
 
 def are(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
-    """Whether values have these forms, or convert to them; a truth is no number, a matrix no vector."""
+    """Return whether values of these Numba types have the given forms (number, truth, vector, ...), or can be
+    converted to them."""
     return len(forms) == len(arguments) and all(
         isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
         for form, each in zip(forms, arguments, strict=True)
@@ -148,7 +151,8 @@ def are(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
 def in_lanes(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Register typing and code of an operation on values of these forms.
+    """Register with Numba the result type and the LLVM code of an operation of Python on numbers in SIMD lanes,
+    dual numbers and the like; ``rule`` emits the code.
 
     Args:
         operation: of Python.
@@ -199,7 +203,8 @@ in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.
 
 
 def _greater(sign: str) -> Callable[..., Any]:
-    """Return a rule for the maximum (">") or minimum ("<"), as Numba defines it: NaN first gives NaN."""
+    """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers, with
+    Numba's rule for NaN."""
 
     def rule(context: Any, builder: Any, first: Any, *others: Any) -> Any:
         for value in others:

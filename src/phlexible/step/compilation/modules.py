@@ -81,13 +81,14 @@ class WrittenLibrary(CPUCodeLibrary):
     processor = ""
 
     def create_ir_module(self, name: str) -> Any:
-        """Return an empty module for the chosen processor."""
+        """Return a new empty LLVM module for the processor that this library is made for."""
         module = super().create_ir_module(name)
         module.triple = self.processor
         return module
 
     def written(self) -> str:
-        """Text of all modules linked into one, with Numba's functions for operators such as powers and ``max``."""
+        """Return the LLVM text of all modules of this library linked into one, with Numba's functions for operators
+        such as powers."""
         for library in dict.fromkeys(self._linking_libraries):
             module = library._get_module_for_linking().clone()
             module.triple = self._final_module.triple
@@ -97,7 +98,8 @@ class WrittenLibrary(CPUCodeLibrary):
 
 @without_collection
 def module_text(function: Callable[..., Any], triple: str) -> str:
-    """Return unoptimized LLVM text of an entry point with all that it calls, and its callers in Python and C.
+    """Return the unoptimized LLVM text of an entry point and all functions that it calls, with wrapper functions by
+    which Python and C call it.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
@@ -118,26 +120,28 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
 
 
 def bitcode(text: str) -> bytes:
-    """Convert LLVM text into bitcode."""
+    """Return LLVM text converted to LLVM bitcode."""
     found: bytes = binding.parse_assembly(text).as_bitcode()
     return found
 
 
 def declaration_in_c(function: Callable[..., Any]) -> str:
-    """Return the declaration in C of the function around an entry point."""
+    """Return the C declaration of the wrapper function through which C calls an entry point of the compiled
+    step."""
     return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 
 def result_type(hint: Any) -> Any:
-    """Return Numba's type for the annotated result of an entry point."""
+    """Return the Numba type of the result of an entry point, from its annotation (None, int, bool or a tuple of
+    integers)."""
     if get_origin(hint) is tuple:
         return types.UniTuple(types.intp, len(get_args(hint)))
     return {None: types.none, int: types.intp, bool: types.boolean}[hint]
 
 
 def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
-    """Write the module with ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)`` around an entry
-    point.
+    """Emit the LLVM module with the function ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)``,
+    by which Python calls a compiled entry point; returns the module.
 
     Other threads of Python run at the same time. Arguments that do not fit raise a TypeError.
     """
@@ -182,7 +186,8 @@ class _Python:
         self._builder = builder
 
     def call(self, name: str, result: Any, *values: Any, variable: bool = False) -> Any:
-        """Write a call and return its result.
+        """Emit an LLVM call of a function of Python's C interface by its name; returns the LLVM value of its
+        result.
 
         Args:
             name: of the function.
@@ -195,18 +200,19 @@ class _Python:
         return self._builder.call(cgutils.get_or_insert_function(self._builder.module, kind, name), values)
 
     def text(self, text: str) -> Any:
-        """Write a constant text and return its address."""
+        """Add a constant text to the LLVM module; returns the LLVM value of its address."""
         letters = cgutils.make_bytearray(text.encode() + b"\0")
         return self._builder.bitcast(cgutils.global_constant(self._builder.module, "text", letters), _POINTER)
 
     def place(self, name: str) -> Any:
-        """Return the address of a named object outside of the module."""
+        """Return the LLVM value of the address of a named object outside of the module, such as a Python type."""
         known = self._builder.module.globals.get(name)
         return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
 
 
 def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
-    """Read a NumPy array as an array of Numba without a reference count: the caller keeps it alive."""
+    """Emit LLVM code that checks a NumPy array passed by Python and reads its address and lengths; returns the LLVM
+    value of the array in Numba's form, without a reference count."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
@@ -240,20 +246,22 @@ def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _
 
 
 def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
-    """NumPy's number of an entry type, which for 64-bit integers is another one on Windows."""
+    """Return, as an LLVM constant, the number by which NumPy's C interface identifies an entry type; that of 64-bit
+    integers is different on Windows."""
     if dtype == np.int64:
         return _INT(9 if "windows" in triple else 7)
     return _INT(dtype.num)
 
 
 def _description(argument: _Argument) -> str:
-    """Description of an array argument for messages."""
+    """Return a text that describes the array which an entry point expects as an argument, for error messages."""
     dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
     return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
 
 
 def _built(builder: Any, python: _Python, result: Any, value: Any) -> Any:
-    """Write code that returns a result as a Python object."""
+    """Emit LLVM code that converts the result of an entry point to a Python object; returns the LLVM value of its
+    address."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:
@@ -266,8 +274,8 @@ def _built(builder: Any, python: _Python, result: Any, value: Any) -> Any:
 
 
 def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
-    """Return machine code of the Python function in a module, and the names of the functions that it calls
-    outside."""
+    """Return the machine code of the Python wrapper function in an LLVM module (text) for a processor. With it come
+    the names of the outside functions that it calls."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())

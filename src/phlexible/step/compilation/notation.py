@@ -50,13 +50,14 @@ FOUR = ir.VectorType(REAL, 4)
 
 
 def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
-    """Extract the numbers of a vector, or of ``size`` numbers of a matrix, in registers."""
+    """Return the LLVM values of the components of a 3-vector, or of the ``size`` components of a matrix; emits code
+    that extracts them."""
     known = getattr(value, "known", None)  # with what is known of their derivatives
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
 def made(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Build a vector or matrix from its numbers."""
+    """Emit LLVM code that builds a vector or matrix from its components; returns the LLVM value."""
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
@@ -66,17 +67,18 @@ def made(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
-    """Write the sum, difference or product of two numbers, by the name of LLVM's instruction."""
+    """Emit LLVM code for the sum, difference or product of two numbers, named by LLVM's instruction such as "fadd";
+    returns the LLVM value."""
     return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
 def times(builder: Any, a: Any, b: Any) -> Any:
-    """Write the product of two numbers."""
+    """Emit LLVM code for the product of two numbers; returns the LLVM value."""
     return arithmetic(builder, "fmul", a, b)
 
 
 def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
-    """Write the sum of products of pairs of numbers."""
+    """Emit LLVM code for the sum of products a b of pairs of numbers; returns the LLVM value."""
     found = None
     for a, b in products:
         product = times(builder, a, b)
@@ -85,12 +87,13 @@ def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
 
 
 def in_one_register(number: Any) -> bool:
-    """Whether registers of four numbers can be used, as for numbers of one mechanism."""
+    """Return whether an LLVM value is a plain float of one mechanism, so that four such numbers fit into one SIMD
+    register."""
     return bool(number.type == REAL)
 
 
 def packed(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Write up to four numbers into one register."""
+    """Emit LLVM code that puts up to four floats into one SIMD register; returns the LLVM value of the register."""
     register = ir.Constant(FOUR, ir.Undefined)
     for i, number in enumerate(numbers):
         register = builder.insert_element(register, number, ir.Constant(INDEX, i))
@@ -98,19 +101,22 @@ def packed(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def repeated(builder: Any, number: Any) -> Any:
-    """Write one number four times into a register."""
+    """Emit LLVM code that puts one float four times into a SIMD register; returns the LLVM value of the
+    register."""
     first = ir.Constant(ir.VectorType(INDEX, 4), [0] * 4)
     return builder.shuffle_vector(packed(builder, [number]), ir.Constant(FOUR, ir.Undefined), first)
 
 
 def rows_of(builder: Any, m: Any) -> list[Any]:
-    """Extract the rows of a matrix, each into one register."""
+    """Emit LLVM code that puts each row of a 3 x 3 matrix into one SIMD register; returns the LLVM values of the
+    three registers."""
     nine = parts(builder, m, 9)
     return [packed(builder, nine[i : i + 3]) for i in (0, 3, 6)]
 
 
 def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
-    """Build a matrix from rows in registers."""
+    """Emit LLVM code that builds a 3 x 3 matrix from three SIMD registers with a row each; returns the LLVM value
+    of the matrix."""
     return made(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
 
 
@@ -134,11 +140,13 @@ class VectorType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Conversion of a vector that lanes share into one for each lane."""
+        """Return the Numba conversion to this type from a vector that all SIMD lanes share; None for other
+        types."""
         return Conversion.safe if type(other) is type(self) and other.numbers == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Type of a variable that is either this or a shared vector."""
+        """Return the Numba type of a variable that holds either a vector of this type or one that all SIMD lanes
+        share: this type, or None."""
         return self if type(other) is type(self) and other.numbers == ONE else None
 
 
@@ -237,7 +245,7 @@ MATRIX = LaneForm(MatrixType(), MatrixType, (MatrixType,))
 
 
 def tuple_form(forms: Sequence[LaneForm]) -> LaneForm:
-    """Form of a tuple of values with these forms."""
+    """Return the form (Numba type for each kind of numbers) of a tuple whose members have these forms."""
     return LaneForm(
         types.Tuple([form.alone for form in forms]), lambda w: types.Tuple([form.at(w) for form in forms])
     )
@@ -331,13 +339,14 @@ for _form in (VECTOR, MATRIX):
 
 
 def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
-    """Write the product R x of a matrix and a vector."""
+    """Emit LLVM code for the product m v of a 3 x 3 matrix and a vector; returns the LLVM value of the vector."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
-    """Write the product x R = R^T x of a vector and a matrix."""
+    """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of the
+    vector."""
     rows, x = parts(builder, m, 9), parts(builder, v)
     return made(builder, [total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
@@ -406,7 +415,8 @@ class Written:
         lower_builtin(self, types.VarArg(types.Any))(lower)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Signature for arguments of these types, in the lanes of the widest."""
+        """Return the Numba signature of this function of compiled code for arguments of these types; the result has
+        as many SIMD lanes as the widest argument."""
         numbers = numbers_of(arguments)
         return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
 
@@ -415,7 +425,8 @@ class Written:
 
 
 def written(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that makes a function of the builder and of values callable in kernels."""
+    """Return a decorator for a function of (builder, values) that emits LLVM code. It makes the function callable
+    in kernels, with arguments and result of these forms."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
         return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))
@@ -430,7 +441,8 @@ class Chosen(Written):
         super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Signature for values a and b of any one form, or None."""
+        """Return the Numba signature of ``where(truth, a, b)`` for values a and b of one form (truth, integer,
+        number, vector or matrix); None if they have no common form."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if are((TRUTH, form, form), arguments):
                 kind = form.at(numbers_of(arguments))
@@ -448,18 +460,19 @@ class Chosen(Written):
 
 @Chosen
 def where(truth: Any, a: Any, b: Any) -> Any:
-    """Select in each lane a if the truth holds, else b; both are computed."""
+    """Return a where a truth holds, else b, separately in each SIMD lane (mechanism), for compiled code; both
+    values are computed."""
 
 
 @written(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Whether a truth holds in any lane."""
+    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in a kernel."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @written(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Whether a truth holds in all lanes."""
+    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in a kernel."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))
@@ -467,18 +480,21 @@ def all_of(builder: Any, truth: Any) -> Any:
 
 @written(TRUTH, NUMBER)
 def is_something(builder: Any, x: Any) -> Any:
-    """Whether a number is not zero, or has a derivative, so that products with it may not be left out."""
+    """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products with it
+    must then be computed; emits the LLVM code for it in a kernel."""
     return kind_of(x.type).is_something(builder, x)
 
 
 @written(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
-    """Whether numbers are dual, which is known when a kernel is compiled."""
+    """Return whether a number is dual (a value with derivatives), a constant that is known when a kernel is
+    compiled."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
 def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Return a decorator as ``written`` for functions whose result has another kind of numbers.
+    """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result has
+    another kind of numbers than its arguments, as the function ``kind`` says.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.
@@ -498,13 +514,16 @@ def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneF
 
 @converted(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
-    """Return a dual number without its derivatives, and numbers of other kinds unchanged."""
+    """Return the value of a dual number without its derivatives, and numbers of other kinds unchanged; emits the
+    LLVM code for it in a kernel."""
     return kind_of(x.type).value(builder, x)
 
 
 @converted(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Return independent secant numbers with values w at the start and changes dw in the step."""
+    """Return the components of a vector as three independent secant numbers, with values w at the start and changes
+    dw in a step. Emits the LLVM code for it in a kernel; secant numbers are values with their exact change in a
+    step."""
     numbers = list(zip(parts(builder, w), parts(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -516,20 +535,23 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @converted(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Return the value of a secant number at the start, its change, and the weights of the three numbers."""
+    """Return the value of a secant number at the start of a step, its change, and the weights of its discrete
+    gradient as a vector. Emits the LLVM code for it in a kernel."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return made(builder, [*five[:2], made(builder, five[2:])])
 
 
 @written(NUMBER, NUMBER, NUMBER, NUMBER)
 def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-    """Add a derivative to x to a value, for functions whose derivative is not that of their code."""
+    """Return ``value`` as a number whose derivative by x is increased by ``derivative``, for functions whose code
+    has another derivative; without effect on numbers that have none."""
     return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
 
 @written(FORMS[bool], CHOICE)
 def agree(builder: Any, choice: Any) -> Any:
-    """Whether an integer is the same in all lanes."""
+    """Return whether an integer is the same in all SIMD lanes (mechanisms); emits the LLVM code for it in a
+    kernel."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
     first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
@@ -538,44 +560,47 @@ def agree(builder: Any, choice: Any) -> Any:
 
 @written(FORMS[int], CHOICE)
 def lanes_of(builder: Any, choice: Any) -> Any:
-    """Return the number of lanes."""
+    """Return the number of SIMD lanes (mechanisms stepped at the same time) that an integer has a value for, a
+    constant in a kernel."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
 @written(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
-    """Whether rows hold numbers of several mechanisms at once."""
+    """Return whether an array of a kernel holds numbers of several mechanisms in SIMD lanes, a constant that is
+    known when the kernel is compiled."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @written(FORMS[int], CHOICE, FORMS[int])
 def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
-    """Return the integer of one lane."""
+    """Return the integer of one SIMD lane (mechanism) of an integer that has a value for each lane; emits the LLVM
+    code for it in a kernel."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
 @written(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the vector (x, y, z)."""
+    """Return the vector (x, y, z) of three numbers in a kernel."""
     return made(builder, [x, y, z])
 
 
 @written(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the matrix with rows x, y, z."""
+    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in a kernel."""
     return made(builder, [number for row in (x, y, z) for number in parts(builder, row)])
 
 
 @written(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
-    """Return row i of a matrix as a vector."""
+    """Return row i of a 3 x 3 matrix as a vector in a kernel."""
     rows = parts(builder, m, 9)
     return made(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
 @written(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
-    """Return the component of a vector along axis 0, 1 or 2."""
+    """Return the component of a vector along axis 0, 1 or 2 in a kernel."""
     return _chosen(builder, axis, parts(builder, v))
 
 
@@ -589,7 +614,7 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
 
 @written(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
-    """Return the cross product a x b of two vectors."""
+    """Return the cross product a x b of two vectors in a kernel."""
     x, y = parts(builder, a), parts(builder, b)
     return made(
         builder,
@@ -602,19 +627,20 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 
 @written(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
-    """Return the scalar product a . b of two vectors."""
+    """Return the scalar product a . b of two vectors in a kernel."""
     return total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
 
 
 @written(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
-    """Return the transpose of a matrix."""
+    """Return the transpose of a 3 x 3 matrix in a kernel."""
     rows = parts(builder, m, 9)
     return made(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
-    """Build a pointer to rows; checked builds add their number and that of the table."""
+    """Emit LLVM code that builds a pointer to the rows of a table from an address; returns its LLVM value. With
+    checks of indices it contains the length and the number of the table."""
     members = [address, length, table] if CHECKED else [address]
     result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
     for i, member in enumerate(members):
@@ -624,7 +650,8 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """Return the tables whose counts and addresses an array of integers holds; the array must outlive them."""
+    """Return, in a kernel, the tables of a model from their header, an array of integers with counts and addresses,
+    which must outlive them."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -633,7 +660,8 @@ def tables_at(typing: Any, header: Any) -> Any:
 
 
 def tables_of_header(header: Any) -> TablesType:
-    """Return the type of tables that the name of a header's field describes (``LaneMemory``)."""
+    """Return the Numba type of a model's tables (kind of numbers, known structure) that the name of a header's
+    field describes."""
     if not isinstance(header.dtype, types.Record):
         return TablesType()
     kind, *words = str(next(iter(header.dtype.fields))).split()
@@ -642,20 +670,21 @@ def tables_of_header(header: Any) -> TablesType:
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
-    """Return the address of the numbers of a header."""
+    """Return the LLVM value of the address of the integers in a header array of tables; emits the code for it."""
     data = cgutils.create_struct_proxy(header)(context, builder, value).data
     return builder.bitcast(data, INTEGER.as_pointer())
 
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """Return rows at the numbers of a contiguous array of floats; the array must outlive them."""
+    """Return, in a kernel, a pointer to the numbers of a contiguous array of floats; the array must outlive it."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return rows at a contiguous array, of the kind of the tables; the array must outlive them.
+    """Return, in a kernel, a pointer to the numbers of a contiguous array, of the same kind (one mechanism, SIMD
+    lanes) as the tables; the array must outlive it.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -664,7 +693,8 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
 @intrinsic
 def single_numbers(typing: Any, rows: Any) -> Any:
-    """Return rows of the single numbers of rows, vectors or matrices; entry k of lane l of w is number k w + l."""
+    """Return, in a kernel, a pointer to the single floats of an array of numbers, vectors or matrices in w SIMD
+    lanes; entry k of lane l is float k w + l."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
@@ -675,8 +705,8 @@ def single_numbers(typing: Any, rows: Any) -> Any:
 
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
-    """Return the tables, in lanes, of the equal bodies of a mechanism, whose header has this address
-    (``Memory``)."""
+    """Return, in a kernel, the tables in which equal bodies of one mechanism lie in SIMD lanes, from the address of
+    their header."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], INTEGER.as_pointer())
@@ -700,7 +730,8 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """Return a field, by name, of the request records of all lanes."""
+    """Return, in a kernel, one field of the request records of all SIMD lanes (mechanisms), given by its name. The
+    result is a number with a value for each lane."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
@@ -743,14 +774,16 @@ class _TableNames(AttributeTemplate):
 
 
 def _offsets_of(name: str) -> tuple[str, str]:
-    """Split the name of a table: ``t.parts_end`` and ``t.parts_count`` stand for offsets and that word."""
+    """Return the name of the table of offsets that an attribute such as ``t.parts_end`` or ``t.parts_count`` reads,
+    and that word ("end" or "count"); for other tables the name and an empty word."""
     parts, _, word = name.rpartition("_")
     is_of_offsets = name not in PLACES and word in ("end", "count")
     return (f"{parts}_begin", word) if is_of_offsets else (name, "")
 
 
 def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Kind of numbers of a table: what lanes share is ``ONE``.
+    """Return the kind of numbers in a table for compiled code: plain floats (``ONE``) where all SIMD lanes share
+    the table, otherwise the kind of the tables.
 
     Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one mechanism
     share all. Dual numbers have no derivatives to the numbers of the model.
@@ -762,7 +795,8 @@ def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
-    """Read a number of the header; it never changes, so that LLVM may keep it in a register."""
+    """Emit LLVM code that reads the integer at index ``place`` of the header of tables, marked as never changing;
+    returns the LLVM value."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number
@@ -792,7 +826,8 @@ def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str
 
 
 def _constants(builder: Any, name: str, integers: Any) -> Any:
-    """Return the address of integers that the program contains as constants."""
+    """Return the LLVM value of the address of integers that the program contains as constants, which are added to
+    the module if they are new."""
     known = builder.module.globals.get(f"constant {name}")
     if known is None:
         kind = ir.ArrayType(INTEGER, max(1, len(integers)))
@@ -829,7 +864,8 @@ class _RowsShift(_RowsTyping):
 
 
 def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
-    """Return the addresses of the numbers of entry k."""
+    """Return the LLVM values of the addresses of the numbers of entry k of a table (three of a vector, nine of a
+    matrix); emits the code for them, with a check of the index in checked builds."""
     if CHECKED:
         length, table = builder.extract_value(rows, 1), builder.extract_value(rows, 2)
         is_beyond = builder.icmp_unsigned(">=", k, length)
@@ -873,7 +909,7 @@ def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 def _shifted(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
-    """Return the rows that begin ``shift`` entries later."""
+    """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value."""
     count = NUMBERS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)

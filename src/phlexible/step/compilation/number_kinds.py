@@ -42,61 +42,70 @@ class NumberKind:
 
     @property
     def size(self) -> int:
-        """Number of floats that one number takes in memory."""
+        """Number of floats that one number of this kind takes in memory."""
         return 1
 
     def register(self, element: Any) -> Any:
-        """Type of LLVM that holds numbers, truths or integers, by the type of one."""
+        """Return the LLVM type of a register that holds numbers, truths or integers of this kind, from the LLVM
+        type of a single one."""
         return element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Write a number that has this value in all lanes and no derivative."""
+        """Emit LLVM code for a number that has this value in all SIMD lanes and no derivatives; returns the LLVM
+        value."""
         return value
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Write the value of a number, which comparisons read."""
+        """Return the LLVM value of a number without derivatives, which comparisons read; emits code that extracts
+        it."""
         return x
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Write a sum, difference, product or quotient, by the name of LLVM's instruction."""
+        """Emit LLVM code for the sum, difference, product or quotient of two numbers, named by LLVM's instruction
+        such as "fadd"; returns the LLVM value."""
         return getattr(builder, name)(a, b, flags=FLAGS)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Write the negative of a number."""
+        """Emit LLVM code for -x; returns the LLVM value."""
         return builder.fneg(x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Write the choice of a where the truth holds, else of b."""
+        """Emit LLVM code that chooses the number a where a truth holds, else b; returns the LLVM value."""
         return builder.select(truth, a, b)
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Write the larger of two numbers for the sign ">", the smaller for "<"; NaN first gives NaN."""
+        """Emit LLVM code for the larger of two numbers (sign ">") or the smaller ("<"), where NaN first gives NaN;
+        returns the LLVM value."""
         truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
         return self.selection(builder, truth, b, a)
 
     def is_something(self, builder: Any, x: Any) -> Any:
-        """Write whether a number is not zero or has a derivative."""
+        """Emit LLVM code that tests whether a number is not zero or has a derivative that is not zero; returns the
+        LLVM value of the truth."""
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """Write a value to which a derivative to x is added, for kinds that have derivatives."""
+        """Emit LLVM code that adds ``derivative`` to the derivative of ``value`` by x, for kinds of numbers that
+        have derivatives; returns the LLVM value, for others ``value`` itself."""
         return value
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Write a call of a mathematical function."""
+        """Emit an LLVM call of a mathematical function such as ``math.exp`` for numbers of this kind; returns the
+        LLVM value of the result."""
         kinds = (types.float64,) * (len(values) + 1)
         return context.get_function(function, signature(*kinds))(builder, values)
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """Write the largest integer that is not greater; in lanes it is a number."""
+        """Emit LLVM code for the largest integer that is not greater than x; returns the LLVM value, an integer, in
+        SIMD lanes a number."""
         return builder.fptosi(call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
 
     def load(self, builder: Any, address: Any) -> Any:
-        """Read the number at an address."""
+        """Emit LLVM code that reads a number from memory; returns the LLVM value."""
         return builder.load(address, align=ALIGNED)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Write a number to an address."""
+        """Emit LLVM code that stores a number in memory at an address."""
         builder.store(number, address, align=ALIGNED)
 
 
@@ -116,25 +125,27 @@ class Lanes(NumberKind):
 
     @property
     def size(self) -> int:
-        """Number of floats of one number in memory, one for each lane."""
+        """Number of floats that one number in SIMD lanes takes in memory, one for each lane (mechanism)."""
         return self.count
 
     def register(self, element: Any) -> Any:
-        """Vector type of LLVM with an element for each lane."""
+        """Return the LLVM vector type with one element for each SIMD lane (mechanism)."""
         return ir.VectorType(element, self.count)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Write a value into each lane."""
+        """Emit LLVM code that puts one value into every SIMD lane of a register; returns the LLVM value."""
         register = ir.Constant(self.register(value.type), ir.Undefined)
         first = builder.insert_element(register, value, INDEX(0))
         return builder.shuffle_vector(first, register, ir.Constant(self.register(INDEX), [0] * self.count))
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """Write the largest integer that is not greater, as a number for each lane."""
+        """Emit LLVM code for the largest integer that is not greater than x, as a float in each SIMD lane; returns
+        the LLVM value."""
         return call(builder, f"llvm.floor.v{self.count}f64", x)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Write an instruction for all lanes, or calls of the function for one lane after the other."""
+        """Emit LLVM code for a mathematical function of numbers in SIMD lanes: one instruction for all lanes if
+        there is one, otherwise a call for each lane; returns the LLVM value."""
         if function in OF_PROCESSOR:
             return of_processor(builder, function, values[0], f"v{self.count}f64")
         found = ir.Constant(self.register(REAL), ir.Undefined)
@@ -159,11 +170,13 @@ class Dual(NumberKind):
 
     @property
     def size(self) -> int:
-        """Number of floats of one number in memory; derivatives begin where registers do."""
+        """Number of floats that one dual number (value with derivatives) takes in memory, with padding after the
+        value."""
         return 2 * self.directions
 
     def register(self, element: Any) -> Any:
-        """Type with the value and a vector of derivatives; truths and integers are those of the value."""
+        """Return the LLVM type of a dual number, a float with a vector of derivatives; truths and integers have the
+        type of a single one."""
         return ir.LiteralStructType([REAL, self._derivatives]) if element == REAL else element
 
     @property
@@ -171,26 +184,29 @@ class Dual(NumberKind):
         return ir.VectorType(REAL, self.directions)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Write a number without derivatives."""
+        """Emit LLVM code for a dual number with this value and zero derivatives; returns the LLVM value."""
         return self.pair(builder, value, None)
 
     def pair(self, builder: Any, value: Any, derivative: Any) -> Any:
-        """Build a dual number from value and derivative; None: no derivative."""
+        """Emit LLVM code that builds a dual number from its value and its vector of derivatives (None: all are
+        zero); returns the LLVM value."""
         found = builder.insert_value(ir.Constant(self.register(REAL), ir.Undefined), value, 0)
         found = builder.insert_value(found, self._filled(derivative), 1)
         found.known = value, derivative
         return found
 
     def parts(self, builder: Any, x: Any) -> Sequence[Any]:
-        """Value and derivative of a number; None: it has no derivative."""
+        """Return the LLVM values of the value and of the vector of derivatives of a dual number. Derivatives that
+        are known to be zero are None; emits code that extracts the others."""
         return getattr(x, "known", None) or tuple(builder.extract_value(x, i) for i in range(2))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Write the value of a dual number without its derivatives."""
+        """Return the LLVM value of a dual number's value without its derivatives; emits code that extracts it."""
         return self.parts(builder, x)[0]
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Write an operation on the values with the rules of differentiation."""
+        """Emit LLVM code for the sum, difference, product or quotient of two dual numbers, with derivatives by the
+        rules of differentiation; returns the LLVM value."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = getattr(builder, name)(x, y, flags=FLAGS)
         if name == "fmul":
@@ -204,12 +220,13 @@ class Dual(NumberKind):
         return self.pair(builder, value, derivative)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Write the negative of value and derivative."""
+        """Emit LLVM code for the negative of a dual number, value and derivatives; returns the LLVM value."""
         value, derivative = self.parts(builder, x)
         return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Write the choice of a or b, with its derivative."""
+        """Emit LLVM code that chooses the dual number a where a truth holds, else b, with its derivatives; returns
+        the LLVM value."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         derivative = None
         if dx is not None or dy is not None:
@@ -217,7 +234,8 @@ class Dual(NumberKind):
         return self.pair(builder, builder.select(truth, x, y), derivative)
 
     def is_something(self, builder: Any, x: Any) -> Any:
-        """Write whether the value or any derivative is not zero.
+        """Emit LLVM code that tests whether the value or any derivative of a dual number is not zero; returns the
+        LLVM value of the truth.
 
         A product that is left out loses its derivative too.
         """
@@ -228,12 +246,14 @@ class Dual(NumberKind):
         return builder.or_(found, is_any(builder, ONE.is_something(builder, derivative)))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """Write the value with the product of ``derivative`` and the derivative of x added to its own."""
+        """Emit LLVM code that adds ``derivative`` times the derivatives of x to the derivatives of ``value``;
+        returns the LLVM value, a dual number."""
         (own, before), (factor, _), (_, dx) = (self.parts(builder, each) for each in (value, derivative, x))
         return self.pair(builder, own, self._sum(builder, before, self._scaled(builder, dx, factor)))
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Write a function of the values, with its derivatives by the chain rule."""
+        """Emit LLVM code for a mathematical function of dual numbers, with derivatives by the chain rule; returns
+        the LLVM value."""
         given = [self.parts(builder, each) for each in values]
 
         def of(name: Any, *numbers: Any) -> Any:
@@ -250,12 +270,12 @@ class Dual(NumberKind):
         return self.pair(builder, value, self._sum(builder, *terms))
 
     def load(self, builder: Any, address: Any) -> Any:
-        """Read value and derivatives at an address."""
+        """Emit LLVM code that reads value and derivatives of a dual number from memory; returns the LLVM value."""
         own = (builder.load(each, align=ALIGNED) for each in self._addresses(builder, address))
         return self.pair(builder, *own)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Write value and derivatives to an address."""
+        """Emit LLVM code that stores value and derivatives of a dual number in memory at an address."""
         value, derivative = self.parts(builder, number)
         for part, own in zip((value, self._filled(derivative)), self._addresses(builder, address), strict=True):
             builder.store(part, own, align=ALIGNED)
@@ -299,16 +319,19 @@ class Secant(NumberKind):
     base: NumberKind = ONE
 
     def register(self, element: Any) -> Any:
-        """Type with the value and the moves; truths and integers are those of the value."""
+        """Return the LLVM type of a secant number (value at the start of a step, its change, three weights of a
+        discrete gradient); truths and integers have the type of a single one."""
         return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Write a number that does not change in the step."""
+        """Emit LLVM code for a secant number with this value that does not change in the step; returns the LLVM
+        value."""
         value = self.base.constant(builder, value) if value.type == REAL else value
         return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
 
     def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
-        """Build a secant number from its value and its moves; None: a move that is zero."""
+        """Emit LLVM code that builds a secant number from its value and its moves (change in the step and three
+        weights; None: zero); returns the LLVM value."""
         found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
         for i, part in enumerate((value, *moves)):
             found = builder.insert_value(found, zero if part is None else part, i)
@@ -316,16 +339,20 @@ class Secant(NumberKind):
         return found
 
     def parts(self, builder: Any, x: Any) -> Any:
-        """Value and moves of a secant number."""
+        """Return the LLVM values of the value and of the moves (change in the step and three weights) of a secant
+        number; emits code that extracts them."""
         five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
         return getattr(x, "known", None) or (next(five), tuple(five))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Write the value at the start of the step."""
+        """Return the LLVM value of a secant number's value at the start of the step, without derivatives; emits
+        code that extracts it."""
         return self.base.value(builder, self.parts(builder, x)[0])
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Write an operation by means: d(x y) = y_m dx + x_m dy, d(x / y) = (y_m dx - x_m dy) / (y_0 y_1)."""
+        """Emit LLVM code for the sum, difference, product or quotient of two secant numbers; returns the LLVM
+        value. Changes follow from means over the step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx - x_m dy) /
+        (y_0 y_1)."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):
@@ -337,15 +364,16 @@ class Secant(NumberKind):
         return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Write the negative of a secant number."""
+        """Emit LLVM code for the negative of a secant number; returns the LLVM value."""
         return self.arithmetic(builder, "fsub", self.constant(builder, REAL(0.0)), x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Raise NotImplementedError, since a choice has no secant."""
+        """Raise NotImplementedError, since a choice between two secant numbers has no exact change over a step."""
         raise NotImplementedError("a choice between secant numbers: take max, min or abs")
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Write the larger or smaller number as (a + b +- |a - b|) / 2, with the value of one of both."""
+        """Emit LLVM code for the larger (sign ">") or smaller ("<") of two secant numbers; returns the LLVM value.
+        Its change over the step is that of (a + b +- |a - b|) / 2."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         size = self.function(context, builder, abs, self.arithmetic(builder, "fsub", a, b))
         twice = self._sums(builder, False, dx, dy)
@@ -354,8 +382,8 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Write a square root or an absolute value, whose change is that of their squares over the sum of both
-        ends."""
+        """Emit LLVM code for the square root or absolute value of a secant number; returns the LLVM value. Its
+        change over the step is exact: the change of the squares over the sum of both ends."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -368,7 +396,8 @@ class Secant(NumberKind):
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
     def _between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
-        """Write the value after a share of the step."""
+        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the step; returns the LLVM
+        value."""
         if moves[0] is None:
             return value
         change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))
@@ -378,7 +407,8 @@ class Secant(NumberKind):
         return [None if p is None else self.base.arithmetic(builder, "fmul", p, factor) for p in moves]
 
     def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
-        """Write sums of moves, or their differences if ``is_less``."""
+        """Emit LLVM code for the sums of the moves (change and weights) of two secant numbers, or for their
+        differences if ``is_less``; returns the list of LLVM values."""
         if is_less:
             second = [None if q is None else self.base.negative(builder, q) for q in second]
         add = partial(self.base.arithmetic, builder, "fadd")
@@ -392,7 +422,8 @@ LEAST_SUM = 1e-300
 
 
 def kind_of_word(word: str) -> NumberKind:
-    """Return the kind of numbers that a word in the name of a header's field stands for."""
+    """Return the kind of numbers (one mechanism, SIMD lanes, dual) that a word such as "lanes8" or "dual4" stands
+    for. Such words are in the name of a header's field."""
     if word.startswith(DUAL):
         return Dual(int(word.removeprefix(DUAL)))
     lanes = int(word.removeprefix(LANES))
@@ -400,7 +431,8 @@ def kind_of_word(word: str) -> NumberKind:
 
 
 def kind_of(register: Any) -> NumberKind:
-    """Return the kind of numbers in registers of this type, which may also hold truths or integers."""
+    """Return the kind of numbers (one mechanism, SIMD lanes, dual, secant) that registers of this LLVM type
+    hold."""
     if isinstance(register, ir.VectorType):
         return Lanes(register.count)
     if not isinstance(register, ir.LiteralStructType):
@@ -410,7 +442,7 @@ def kind_of(register: Any) -> NumberKind:
 
 
 def is_any(builder: Any, truth: Any) -> Any:
-    """Write whether a truth holds in any lane."""
+    """Emit LLVM code that tests whether a truth holds in any SIMD lane; returns the LLVM value of the truth."""
     bits = builder.bitcast(truth, ir.IntType(truth.type.count))
     return builder.icmp_signed("!=", bits, bits.type(0))
 
@@ -420,12 +452,14 @@ OF_PROCESSOR = {abs: "fabs", math.sqrt: "sqrt"}
 
 
 def of_processor(builder: Any, function: Any, x: Any, word: str) -> Any:
-    """Write an instruction, a square root or an absolute value, for numbers of the type that ``word`` names."""
+    """Emit the LLVM instruction for a square root or an absolute value of numbers of the LLVM type that ``word``
+    names, such as "v4f64"; returns the LLVM value."""
     return call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
 
 
 def call(builder: Any, name: str, x: Any) -> Any:
-    """Write a call of a function of LLVM whose argument and result have one type."""
+    """Emit an LLVM call of the function with this name, whose argument x and result have the same type; returns the
+    LLVM value of the result."""
     return builder.call(
         cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type]), name), [x]
     )
@@ -435,7 +469,8 @@ def call(builder: Any, name: str, x: Any) -> Any:
 
 
 def _quotient(builder: Any, a: Any, b: Any) -> Any:
-    """Write a / b, or zero where b is zero, where a root has no derivative."""
+    """Emit LLVM code for a / b, or zero where b is zero (as in the derivative of a square root at zero); returns
+    the LLVM value."""
     is_zero = builder.fcmp_ordered("==", b, REAL(0.0))
     return builder.select(is_zero, REAL(0.0), builder.fdiv(a, builder.select(is_zero, REAL(1.0), b), flags=FLAGS))
 

@@ -85,7 +85,8 @@ class CodeTarget:
     needs: tuple[str, ...] = ()
 
     def machine(self, level: int) -> Any:
-        """Return LLVM's target machine for code that is loaded anywhere in memory: addresses have 64 bits."""
+        """Return LLVM's target machine for this processor and system with a level of optimization; its code can be
+        loaded anywhere in memory."""
         reloc = "static" if self.triple.startswith("x86_64") else "default"
         own = self.triple.removesuffix("-elf") if os.name == "nt" else self.triple  # llvmlite puts it on there
         return binding.Target.from_triple(own).create_target_machine(
@@ -103,17 +104,18 @@ SHIPPED = {
 
 
 def c_name(name: str) -> str:
-    """Return the name of an entry point in C."""
+    """Return the name in C of the compiled entry point with this name."""
     return C_PREFIX + name
 
 
 def this_system() -> str:
-    """Return system and processor, as in the keys of ``SHIPPED``."""
+    """Return operating system and processor of this machine as a text such as "linux-x86_64"."""
     return f"{platform.system()}-{platform.machine()}".lower()
 
 
 def this_target() -> CodeTarget:
-    """Return the target of this machine, or that which the environment requests instead."""
+    """Return the processor and system for which code is compiled on this machine, or those that environment
+    variables request instead."""
     prepare()
     cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     usual = "" if cpu == "generic" else binding.get_host_cpu_features().flatten()
@@ -122,13 +124,15 @@ def this_target() -> CodeTarget:
 
 
 def settings() -> str:
-    """Environment variables that change compiled code, as text; empty if there are none."""
+    """Return the environment variables that change compiled code, with their values, as one text; empty if none is
+    set."""
     names = [f"NUMBA_{name}" for name in SETTINGS]
     return " ".join(f"{name}={os.environ[name]}" for name in names if os.environ.get(name))
 
 
 def can_be_called() -> bool:
-    """Whether this Python and this NumPy have objects in the memory layout that the machine code reads."""
+    """Return whether this Python and this NumPy store their objects in the memory layout that machine code from
+    files reads."""
     array = np.zeros((2, 3))
     place = id(array)
 
@@ -150,8 +154,8 @@ def can_be_called() -> bool:
 
 @cache
 def sources_digest() -> str:
-    """Digest of all source files that machine code depends on, without their docstrings and whole lines of comment;
-    code of other sources is never used."""
+    """Return a digest (SHA-256) of all source files that machine code depends on, without their docstrings and
+    comment lines; code made from sources with another digest is never used."""
     folder = Path(__file__).parents[1]
     files = sorted(file for each in ("compilation", "kernels", "tables") for file in (folder / each).rglob("*.py"))
     found = hashlib.sha256()
@@ -162,7 +166,7 @@ def sources_digest() -> str:
 
 
 def _without_docstrings(source: bytes) -> bytes:
-    """Source without lines of comment and texts in three quotes that stand alone, which change no machine code."""
+    """Return Python source text without comment lines and docstrings, which do not change machine code."""
     kept: list[bytes] = []
     for number, text in enumerate(source.split(b'"""')):
         before = kept[-1].rstrip(b" ") if kept else b""
@@ -184,13 +188,13 @@ class CodeFile:
     code: bytes
 
     def write(self, file: Path) -> None:
-        """Write this code to a file; other processes see the complete file or none."""
+        """Write this compiled code to a file; other processes see the complete file or none."""
         description = vars(self).copy()
         write_sealed(file, description, zlib.compress(description.pop("code"), 1))
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Read code from a file.
+        """Return the compiled code that is stored in a file.
 
         Raises:
             ValueError: the file has other bytes than were written.
@@ -199,7 +203,7 @@ class CodeFile:
         return cls(**description, code=zlib.decompress(code))
 
     def fits(self) -> bool:
-        """Whether the code was made from these sources."""
+        """Return whether this compiled code was made from the present source files."""
         return self.sources == sources_digest()
 
 
@@ -216,7 +220,8 @@ class ObjectFile(CodeFile):
     calls: Sequence[str]
 
     def fits(self) -> bool:
-        """Whether the code was made from these sources, and this machine has the features that it needs."""
+        """Return whether this machine code was made from the present source files, and this machine has the
+        processor features and system functions that it needs."""
         if not super().fits():
             return False
         prepare()
@@ -238,7 +243,8 @@ class ModuleFile(CodeFile):
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
-    """Write a file that begins with its digest; other processes see the complete file or none."""
+    """Write a JSON description and bytes to a file that begins with their digest; other processes see the complete
+    file or none."""
     words = json.dumps(description).encode()
     whole = struct.pack("<q", len(words)) + words + content
     aside = file.with_suffix(f"{file.suffix}.{os.getpid()}")
@@ -247,7 +253,7 @@ def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> Non
 
 
 def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
-    """Read description and content of a file that ``write_sealed`` wrote.
+    """Return the JSON description and the bytes in a file that ``write_sealed`` wrote, after comparing its digest.
 
     Raises:
         ValueError: the file has other bytes than were written.
@@ -262,7 +268,8 @@ def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
 
 @cache
 def prepare() -> None:
-    """Make this processor, and the functions of Python that entry points call, known to LLVM."""
+    """Initialize LLVM for this processor, and register the functions and types of Python that machine code of the
+    step calls; done once in a process."""
     try:
         binding.initialize()  # of llvmlite before 0.45; newer ones raise, and do without
     except RuntimeError:

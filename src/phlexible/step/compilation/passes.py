@@ -21,7 +21,8 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 @contextmanager
 def settings(values: Mapping[str, str]) -> Iterator[None]:
-    """Context in which some settings of LLVM differ from ``USUAL``: ``WRITTEN_OUT`` or ``TURN_BY_TURN``."""
+    """Context manager that changes some global settings of LLVM (inlining, loop unrolling) and restores the usual
+    ones at its end."""
     with _one_at_a_time:
         try:
             _set(values)
@@ -36,13 +37,13 @@ def _set(values: Mapping[str, str]) -> None:
 
 
 def level() -> int:
-    """Level of optimization that the environment requests of Numba, 3 by default."""
+    """Return the level of optimization (0 to 3) that the environment variable NUMBA_OPT requests, 3 by default."""
     asked = os.environ.get("NUMBA_OPT", "3")
     return 3 if asked == "max" else int(asked)
 
 
 def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
-    """Optimize a module in place, as Numba does: functions are inlined first.
+    """Optimize an LLVM module in place for a target machine, as Numba does: functions are inlined first.
 
     Args:
         module: of LLVM, which is changed.
@@ -65,14 +66,14 @@ def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
 
 
 def hide(module: Any, visible: set[str]) -> None:
-    """Make all functions and variables private to the module except those in ``visible``."""
+    """Make all functions and variables of an LLVM module private to it, except those with names in ``visible``."""
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name not in visible:
             each.linkage = "internal"
 
 
 def leave_out_unused(module: Any, machine: Any) -> None:
-    """Remove unused private functions and variables, after ``hide``."""
+    """Remove private functions and variables that are not used from an LLVM module, after ``hide``."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     options = binding.create_pipeline_tuning_options(speed_level=0)

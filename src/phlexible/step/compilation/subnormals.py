@@ -20,17 +20,19 @@ _X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 
 
 def _processor(builder: Any) -> str:
-    """Processor that the module is for, which need not be this machine."""
+    """Return the name of the processor that the LLVM module is compiled for, which need not be this machine."""
     return str(builder.module.triple.split("-")[0])
 
 
 def _flushing(builder: Any) -> Any:
-    """Bits that make subnormal results and arguments zero: FTZ and DAZ of MXCSR, FZ of FPCR."""
+    """Return the bits of the processor's floating-point control register that flush subnormal numbers to zero, as
+    an LLVM constant. They are FTZ and DAZ of MXCSR, or FZ of FPCR."""
     return _REGISTER(0x8040 if _processor(builder) in _X86 else 1 << 24)
 
 
 def _control(builder: Any) -> Any:
-    """Read the control register of floating point; 0 on processors whose register is not known here."""
+    """Emit LLVM code that reads the processor's floating-point control register; returns the LLVM value, 0 on
+    processors whose register is not known."""
     if _processor(builder) in _X86:
         place = cgutils.alloca_once(builder, _MXCSR)
         store = _function(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [_PLACE])
@@ -58,7 +60,8 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """Flush subnormal numbers to zero from here on, and return the control register as it was, for ``put_back``.
+    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code; return
+    the former value of its control register, for ``restore_control_register``.
 
     Checked kernels, which may leave by an error, do not flush.
     """
@@ -74,7 +77,8 @@ def flush_subnormals(typing: Any) -> Any:
 
 @intrinsic
 def put_back(typing: Any, before: Any) -> Any:
-    """Set the control register to a value that ``flush_subnormals`` returned."""
+    """Set the processor's floating-point control register to the value that ``flush_subnormals`` returned, in
+    compiled code."""
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         _set_control(builder, values[0])
@@ -85,7 +89,8 @@ def put_back(typing: Any, before: Any) -> Any:
 
 @intrinsic
 def call(typing: Any, address: Any, x: Any) -> Any:
-    """Return the value at x of a user's double(double) function at an address, which may use subnormal numbers."""
+    """Call a user's function double(double) by its address from compiled code and return its value at x; subnormal
+    numbers are permitted in it."""
     if not isinstance(address, types.Integer):
         return None
 

@@ -41,7 +41,8 @@ class UserFunction:
 
 
 def user_function(function: Callable[[float], float], sample: float = 1.0) -> UserFunction:
-    """Compile a function of one number, or wrap it in a callback, and return its address.
+    """Compile a user's function of one number for calls by address from compiled code, or wrap it in a callback
+    into Python where that fails; return the object that holds the address.
 
     Variables that the function reads from outside are frozen where it is compiled. A compiled function whose value
     at ``sample`` differs from that of the Python function is not used, and functions that raise errors are not
@@ -74,7 +75,8 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
 
 
 def module_text(user: UserFunction, name: str) -> str:
-    """Return an LLVM module with a compiled function as ``double name(double)``, NaN where it fails.
+    """Return the LLVM text of a module with a compiled user function as ``double name(double)``, which returns NaN
+    where it fails.
 
     Its callers in this process, and Python's error checks, are left out; names do not count what was compiled.
     """
@@ -113,7 +115,8 @@ def _compiled_once(known: _Known) -> Any:
 
 
 def _compiled(function: Callable[[float], float]) -> Any:
-    """Compile a function with Numba, for calls by address.
+    """Return a user's function compiled by Numba as double(double), for calls by address; raise ``TypeError`` if
+    the function may raise errors.
 
     Raises:
         TypeError: the function may raise errors.
@@ -126,7 +129,8 @@ def _compiled(function: Callable[[float], float]) -> Any:
 
 
 def _known(function: Callable[[float], float]) -> tuple[Any, ...] | None:
-    """All that the machine code of a function depends on.
+    """Return all that the machine code of a user's function depends on (code and outside values), as the key of a
+    cache; None if that is more than code, numbers, NumPy and ``math``.
 
     None if that is more than code, numbers, NumPy and ``math``.
     """
@@ -149,7 +153,8 @@ def _known(function: Callable[[float], float]) -> tuple[Any, ...] | None:
 
 
 def _may_raise(function: Callable[[float], float]) -> bool:
-    """Whether a Python function has a raise or an assert, or calls functions that Numba has compiled."""
+    """Return whether a Python function contains a raise or an assert, or calls functions that Numba has compiled,
+    which may."""
     from numba.core.dispatcher import Dispatcher
 
     around = inspect.getclosurevars(function)

@@ -47,7 +47,8 @@ class Cuda:
         self._modules: dict[str, Any] = {}
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
-        """Load a program and return a function that finds the functions of the program by their names.
+        """Load a program onto the GPU, and return a function that returns a GPU function of the program by its
+        name. The program is translated first unless that is cached.
 
         Args:
             name: unique name of the program.
@@ -68,29 +69,29 @@ class Cuda:
         return function
 
     def room(self, size: int) -> "Room":
-        """Allocate memory of the GPU for so many bytes."""
+        """Allocate ``size`` bytes of memory on the GPU and return the object that owns them."""
         self._enter()
         place = ctypes.c_uint64()
         self._call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
         return Room(self, place.value)
 
     def write(self, room: "Room", array: NDArray[Any]) -> None:
-        """Copy a contiguous array into memory of the GPU."""
+        """Copy a contiguous NumPy array into memory of the GPU."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
             self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
-        """Copy memory of the GPU into a contiguous array."""
+        """Copy memory of the GPU into a contiguous NumPy array."""
         if array.nbytes:
             self._enter()
             place = ctypes.c_void_p(array.ctypes.data)
             self._call("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
-        """Run a function in ``count`` threads and wait until all are done; the count follows the other
-        arguments."""
+        """Run a GPU function in ``count`` threads and wait until all are done; the function receives the arguments
+        and then the count."""
         self._enter()
         values = [_value(each) for each in (*arguments, count)]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
@@ -104,7 +105,7 @@ class Cuda:
         self._call("cuMemFree_v2", ctypes.c_uint64(address))
 
     def _enter(self) -> None:
-        """Make this GPU the current one of the calling thread of Python."""
+        """Make this GPU the current device of the calling thread of Python, as each call of the driver requires."""
         self._call("cuCtxSetCurrent", self._context)
 
     def _call(self, name: str, *arguments: Any) -> None:
@@ -140,7 +141,8 @@ def _value(value: Room | int | float) -> Any:
 
 
 def _assembly(name: str, written: Callable[[], str]) -> str:
-    """Assembly text of a program, read from disk or made and written there.
+    """Return the GPU assembly text (PTX) of a program, read from the cache on disk or made and stored there. It is
+    translated from the LLVM text that ``written`` returns.
 
     The driver caches the machine code that it makes of it.
     """
@@ -163,11 +165,11 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
 
 
 def _seal(text: str) -> str:
-    """First line of a file, a digest by which a damaged file is recognized."""
+    """Return the first line of a cached file for this text: a digest by which damaged files are recognized."""
     return f"// {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 @cache
 def cuda() -> Cuda:
-    """Return the GPU that all code of this process shares."""
+    """Return the GPU object that all code of this process shares."""
     return Cuda()

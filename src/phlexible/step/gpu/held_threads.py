@@ -83,7 +83,9 @@ class HeldThreads:
         self._counted = [begin + place for place in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Advance some of the mechanisms by a number of steps.
+        """Advance the mechanisms for which ``which`` is true by ``count`` steps, each in a thread of the GPU;
+        return the steps that each took, and whether each had dependent joints or an error in its energy balance,
+        shape (mechanisms,).
 
         Args:
             count: number of steps.
@@ -105,7 +107,8 @@ class HeldThreads:
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace state, last stored row and loads of one mechanism; ``lane`` is its number.
+        """Replace the state, the last stored row and the loads of the mechanism with the index ``lane`` by others;
+        ``continues``: its next step starts where one of the same size ended.
 
         ``continues``: the next step starts where one of the same size ended.
         """
@@ -114,8 +117,8 @@ class HeldThreads:
             self.state[self._known, lane] = 0.0
 
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, shape (velocities, mechanisms); None if joints depend on each
-        other."""
+        """Return the velocities of all mechanisms on the GPU, projected so that they satisfy the joints, shape
+        (velocities, mechanisms); None if joints of a mechanism depend on each other."""
         known = np.zeros(self._count, dtype=np.int64)
         self._processor.write(self._state, np.ascontiguousarray(self.state))
         rooms = self._state, self._velocities, self._counts

@@ -67,20 +67,23 @@ class ThreadLayout:
 
     @property
     def first_data(self) -> int:
-        """Number of the first array that holds a table of the system."""
+        """Index of the first array of a GPU thread that holds numbers of the mechanism's constant tables; the
+        arrays before it begin as zeros."""
         return len(self.arrays) - len(self.data)
 
     @property
     def numbers(self) -> int:
-        """Total count of numbers in the arrays of a thread."""
+        """Total count of floats in the state and the arrays of one GPU thread."""
         return self.state_numbers + sum(self.arrays)
 
     def numbers_of(self, data: Mapping[str, NDArray[np.generic]]) -> Array:
-        """Numbers of a mechanism's tables of the system, array after array, shape (numbers,)."""
+        """Return the numbers of one mechanism's constant tables in the order of a GPU thread's arrays, shape
+        (numbers,)."""
         return np.concatenate([np.zeros(0), *(np.asarray(data[name]).ravel() for name in self.data)])
 
     def data_numbers(self, memories: Sequence[Memory]) -> Array:
-        """Numbers of the system's tables of all mechanisms, shape (numbers, mechanisms).
+        """Return the numbers of the constant tables of all mechanisms for the threads of a GPU. Shape (numbers,
+        mechanisms), or (numbers, 1) if the mechanisms share their tables.
 
         Shape (numbers, 1) if the mechanisms share their tables.
         """
@@ -119,7 +122,8 @@ class UnknownFunctionsError(Exception):
 def thread_program(
     layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
 ) -> str:
-    """Return unoptimized LLVM text of the two functions of a program.
+    """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each thread with one
+    mechanism: steps, and projection of velocities onto the joints.
 
     ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
     [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of
@@ -156,7 +160,7 @@ def thread_program(
 
 
 def assembly_text(text: str) -> str:
-    """Translate the LLVM text of a program into the assembly language of NVIDIA's GPUs (PTX).
+    """Translate the LLVM text of a program into the assembly language of NVIDIA's GPUs (PTX) and return that text.
 
     Raises:
         UnknownFunctionsError: it needs functions that they do not have.
@@ -178,8 +182,8 @@ def assembly_text(text: str) -> str:
 
 
 def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
-    """Return the optimized module of a program; ``is_one``: all functions are inlined into the two that are
-    called."""
+    """Parse the LLVM text of a program, optimize it for a target machine and return the LLVM module; ``is_one``:
+    all functions are inlined into the two that are called."""
     lines = [line for line in text.splitlines() if not (line.startswith("declare") and " @llvm.sqrt.f64(" in line)]
     text = "\n".join([*lines, "declare double @llvm.sqrt.f64(double)"])
     for name in ("@sqrt(", '@"sqrt"('):  # the instruction
@@ -202,7 +206,8 @@ def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
 
 
 def _write_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """Write a function of floats under a library name, for processors that lack this library."""
+    """Emit an LLVM function with this name of the C library (such as atan2), which calls the described compiled
+    function of floats; for GPUs, which lack the library."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(_REAL, [_REAL] * len(kinds)), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -211,8 +216,8 @@ def _write_function(context: Any, module: Any, name: str, described: Any) -> Non
 
 
 def _angle(y: float, x: float) -> float:
-    """Return atan2(y, x) to two units of the last place, by quotients of polynomials as in Moshier's Cephes
-    library."""
+    """Return the angle atan2(y, x) [rad] to two units of the last place, by quotients of polynomials as in
+    Moshier's Cephes library, for GPUs."""
     if x == 0.0 and y == 0.0:
         return 0.0
     above, beside = abs(y), abs(x)
@@ -247,7 +252,8 @@ class _OfThread:
         self._threads, self.described = threads, described
 
     def write(self) -> None:
-        """Write the function that is called, which calls the function of one thread for each mechanism."""
+        """Emit the LLVM function that is called from outside, which calls the function of one thread for each
+        mechanism."""
         kind = ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG])
         own = ir.Function(
             self.module, ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG, _LONG]), f"{self.name}_of"
@@ -277,7 +283,8 @@ class _OfThread:
         raise NotImplementedError
 
     def filled(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
-        """Write code that fills the arrays of a thread, and return the addresses of its state and its header."""
+        """Emit LLVM code that allocates and fills the arrays of a thread with the state and tables of its
+        mechanism; returns the LLVM addresses of its state and its header."""
         layout = self.layout
         kept = self.array(builder, layout.state_numbers)
         self.move(builder, layout.state_numbers, (state, n, thread), kept, False)
@@ -303,13 +310,16 @@ class _OfThread:
         return kept, header
 
     def array(self, builder: Any, length: int) -> Any:
-        """Write code that allocates so many numbers in a thread, and return their address."""
+        """Emit LLVM code that allocates an array of ``length`` floats in a thread; returns the LLVM value of its
+        address."""
         place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
         place.align = 64
         return builder.bitcast(place, _REALS)
 
     def move(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
-        """Write code that copies numbers between an array of a thread and its column of an array of all threads."""
+        """Emit LLVM code that copies ``count`` floats from an array of all threads to the array ``here`` of one
+        thread, or back if ``goes_out``. ``there`` are the address of the first array, its number of columns and the
+        column of the thread."""
         first, columns, column = there
         with cgutils.for_range(builder, _LONG(count)) as loop:
             far = builder.gep(first, [builder.add(builder.mul(loop.index, columns), column)])
@@ -317,7 +327,8 @@ class _OfThread:
             builder.store(builder.load(near if goes_out else far), far if goes_out else near)
 
     def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
-        """Write a call of a kernel function, and return its status and its result."""
+        """Emit an LLVM call of a compiled kernel function with these values; returns the LLVM values of its status
+        and its result."""
         kinds = self.described.argtypes
         given = [
             array_of(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value

@@ -17,7 +17,7 @@ ENDLESS = 2**62  # steps
 
 
 def breakpoints_of(mechanism: Mechanism) -> list[float]:
-    """Times at which loads, force elements and events of a mechanism jump or kink [s]."""
+    """Return the times at which loads, force elements and events of a mechanism jump or have a kink [s]."""
     found = [time for load in mechanism.loads for time in load.breakpoints]
     found += [time for element in mechanism.elements for time in element.times]
     return found + [event.when for event in mechanism.events if isinstance(event.when, float)]
@@ -45,7 +45,7 @@ class Clock:
 
     @property
     def count(self) -> int:
-        """Number of steps of the run."""
+        """Number of steps of the run, with the shorter last one if there is one."""
         return self.full + (self.remainder > 0)
 
     @property
@@ -54,14 +54,14 @@ class Clock:
         return self.instant(self.count)
 
     def instant(self, k: int) -> float:
-        """Start of step k, or the end of the run for k = count [s]."""
+        """Return the time at which step k of the run begins [s], or the end of the run for k = count."""
         if k <= self.full:
             return self.start + k * self.step
         return self.start + self.full * self.step + self.remainder
 
     def instants(self, first: int, count: int, parts: int = 1) -> Array:
-        """Starts of ``count`` full steps from ``first`` on, with those of equal parts of each, and the end of the
-        last [s].
+        """Return the times at which ``count`` full steps of the run and their ``parts`` equal substeps begin, from
+        step ``first`` on. The end of the last one is added; shape (count * parts + 1,) [s].
 
         Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
         """
@@ -72,24 +72,27 @@ class Clock:
         return self.start + steps * self.step
 
     def is_regular(self, k: int) -> bool:
-        """Whether step k has size h and no breakpoint inside."""
+        """Return whether step k of the run has the full size h and no breakpoint (jump of a load) inside."""
         return k < self.full and k not in self.breakpoints
 
     def regular_run(self, first: int, longest: int) -> int:
-        """Number of regular steps that follow from step ``first`` on without interruption, at most ``longest``."""
+        """Return the number of consecutive steps from step ``first`` on that have full size and no breakpoint (jump
+        of a load) inside, at most ``longest``."""
         stop = min(self.full, first + longest)
         if self.breakpoints:
             stop = min([stop, *(k for k in self.breakpoints if k >= first)])
         return max(0, stop - first)
 
     def pieces(self, k: int) -> list[tuple[float, float]]:
-        """Intervals between the start, the breakpoints and the end of step k, as pairs (start, end) [s]."""
+        """Return the intervals into which the breakpoints (jumps of loads) divide step k of the run, as pairs
+        (start, end) [s]."""
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
         return list(pairwise(cuts))
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock of a run that lasts for a duration from ``start`` on [s], of which ``first`` steps are done.
+    """Return the clock (instants of all steps) of a run that lasts for a duration from ``start`` on [s]. The first
+    ``first`` steps of it have been taken already.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -109,13 +112,14 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
 
 
 def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock of a run from ``start`` on [s] that ends only when its caller stops it."""
+    """Return the clock (instants of all steps) of a run from ``start`` on [s] that ends only when its caller stops
+    it."""
     return Clock(start, step, ENDLESS, 0.0, _inside_steps(start, step, breakpoints))
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Breakpoints that do not coincide with instants of the grid [s], by the number of the step that they lie
-    in."""
+    """Return the breakpoints (times at which loads jump) that lie inside steps of a uniform grid, by the number of
+    the step [s]. Those on instants of the grid are left out."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
@@ -173,7 +177,8 @@ class Checkpoint:
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock of a run that continues from a checkpoint up to ``duration``, counted from t = 0 [s].
+    """Return the clock (instants of all steps) of a run that continues from a checkpoint up to ``duration``,
+    counted from t = 0 [s].
 
     On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
     left of a run that was killed between its last step and its end.
@@ -188,7 +193,8 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Whether the clock continues the grid of steps that the run used up to the checkpoint."""
+    """Return whether a clock (instants of the steps to come) continues the uniform grid of steps that the run used
+    up to the checkpoint."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

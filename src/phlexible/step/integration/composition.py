@@ -27,8 +27,9 @@ taken in two halves: alone it turns round the part of the velocities along the j
 
 
 def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array, Array]:
-    """Return the ends of all substeps, shape (steps substeps + 1,), and their middles, shape (steps substeps,)
-    [s]."""
+    """Return the ends and the middles of all substeps between instants [s], where ``substeps`` holds the length of
+    each as a fraction of the step. Shapes (steps * substeps + 1,) and (steps * substeps,); methods of higher order
+    are composed of substeps."""
     if len(substeps) == 1:
         return instants, instants[:-1] + step * 0.5
     ends = np.cumsum([0.0, *substeps])
@@ -44,7 +45,8 @@ def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array,
 
 
 def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
-    """Refuse losses and controllers in methods of order above 2, whose negative substeps would feed energy in.
+    """Raise ``ModelError`` if a mechanism has damping or controllers: methods of order above 2 have substeps that
+    go backwards in time, in which damping would feed energy in.
 
     Raises:
         ModelError: names what loses energy, or the controller.

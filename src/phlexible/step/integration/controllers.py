@@ -34,7 +34,8 @@ Read = Callable[[], RecordedRun]
 
 
 def check_periods(mechanism: Mechanism, step: float) -> None:
-    """Refuse sampling periods that are no multiples of the step.
+    """Raise ``ParameterError`` if the sampling period of a controller of the mechanism is not a multiple of the
+    step of the run.
 
     Args:
         mechanism: mechanism with its controllers.
@@ -77,7 +78,8 @@ class SampledController:
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
-        """Set the array in which the controller stores its numbers, shape (size,), and clear it."""
+        """Let the controller store its numbers (sample times, inputs, states, delayed outputs) in this array, shape
+        (size,), from now on, and clear it."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
@@ -87,7 +89,8 @@ class SampledController:
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
     def __call__(self, time: float, numbers: Array, read: Read) -> Array:
-        """Return the values that act from a time on, shape (size,), and take a sample if one is due.
+        """Return the output values of the controller that act from a time on, shape (size,). A sample of the
+        measurements is taken first if one is due.
 
         Args:
             time: start of the step [s].
@@ -102,13 +105,14 @@ class SampledController:
         return self.answer(time, lambda: self._measured(numbers, read, is_first))
 
     def is_due(self, time: float) -> bool:
-        """Whether a sample is taken at a time [s]."""
+        """Return whether the controller takes a sample of its measurements at a time [s]."""
         begin, count, _ = self._clock
         period = self.value.feedback.period
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
-        """Return the values that act from a time on, shape (size,); ``measured`` is called only if a sample is due.
+        """Return the output values of the controller that act from a time on, shape (size,); ``measured`` returns
+        its measurements and is called only if a sample is due.
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -140,7 +144,8 @@ class SampledController:
         self._values[-1] = checked_values(self.value, answer, time)
 
     def _move(self, duration: float) -> tuple[Array, Array]:
-        """Matrices A and B that advance the states of the linear law over a duration [s], cached.
+        """Return the matrices A and B that advance the states of the linear controller over a duration [s] with
+        constant input, cached.
 
         Durations that differ by round-off give the same matrices.
         """
@@ -173,7 +178,8 @@ class SampledController:
 def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """Call a controller with its measurements at a time [s] and return what it returns, unchecked.
+    """Call the function of a controller with a time [s] and its measurements, and return its result unchecked; an
+    exception in it becomes a ``FunctionError`` that names the controller.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -187,7 +193,8 @@ def evaluated(
 
 
 def checked_values(value: ControlledValue, answer: object, time: float) -> Array:
-    """Return the values of a controller as an array of finite numbers, shape (size,).
+    """Return the result of a controller's function as an array of finite numbers, shape (size,); raise
+    ``ParameterError`` if it is anything else.
 
     Raises:
         ParameterError: anything else than as many finite numbers, or forces out of the plane of a planar model.
@@ -277,11 +284,12 @@ class Controllers:
 
     @property
     def are_needed(self) -> bool:
-        """Whether there is any controller."""
+        """Whether the mechanism has any controller or law of the state that Python evaluates."""
         return bool(self._controlled)
 
     def moving_rates(self, times: Array) -> Array:
-        """Rates of the points and directions of moving frames, shape (times, vectors of moving frames, 3)."""
+        """Return the time derivatives of all points and directions that are fixed to moving frames (with prescribed
+        motion), in world axes. Shape (times, vectors of moving frames, 3)."""
         result = np.zeros((len(times), len(self._moving), 3))
         for column, (_, vector) in enumerate(self._moving):
             frame = self._assembly.system.moving_frames[vector.frame]
@@ -293,7 +301,8 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate the controllers at a time, and write the load values that they return into ``loads``.
+        """Evaluate all controllers of the mechanism at the start of a step and store the load values that they
+        return in ``loads``; they are constant until the next call (zero-order hold).
 
         Args:
             time: start of the step [s].
@@ -328,14 +337,15 @@ class Controllers:
 
     @property
     def measured_vectors(self) -> IntArray:
-        """Sorted indices of the vectors that controllers measure, each once, shape (vectors,)."""
+        """Sorted indices of the vectors (points and directions on bodies) that the controllers measure, each once,
+        shape (vectors,)."""
         items, parts = self._tables[0], self._tables[4]
         return np.unique(np.concatenate([parts, items[items[:, 0] == POINT, 1]]))
 
     @property
     def law_directions(self) -> Array:
-        """Load values for a unit value of each component of the laws of the state, shape (components, load
-        values)."""
+        """Load values that a unit value of each component of the laws of the state (user functions that give
+        forces) produces, shape (components, load values)."""
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):
@@ -343,8 +353,9 @@ class Controllers:
         return found
 
     def law_arms(self, reach: float) -> Array:
-        """Length that makes each value of the laws a force, shape (values,): 1, or for scalars the reach [m] if it
-        is longer.
+        """Return lengths by which values of the laws of the state (user functions that give forces or torques) are
+        divided to become comparable forces. Shape (values,) [m]: 1 for forces, at least ``reach`` for scalars,
+        which may be torques.
 
         A scalar may be a torque.
         """
@@ -352,8 +363,8 @@ class Controllers:
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
     def by_law(self, counts: IntArray) -> dict[str, int]:
-        """The largest count of each law that has any, by its name; counts are those of all its values, shape
-        (values,)."""
+        """Return the largest count of each law of the state (user function that gives forces), by its name, where
+        it is not zero. ``counts`` has one entry for each value of all laws, shape (values,)."""
         place, found = 0, dict[str, int]()
         for each, *_ in self._laws:
             if most := int(counts[place : place + each.size].max()):
@@ -362,13 +373,14 @@ class Controllers:
         return found
 
     def places_in_step(self) -> tuple[Array, Array]:
-        """Return copies of all vectors at the start of the last step and of their changes in it, shape (vectors, 3)
-        each."""
+        """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last step,
+        and of their changes in it. Shape (vectors, 3) each."""
         start, change = self._memory
         return start.copy(), change.copy()
 
     def laws_in_step(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Values of the laws of the state at the mean state of a step, shape (values,).
+        """Return the values of the laws of the state (user functions that give forces) at the mean state of a step,
+        shape (values,).
 
         Args:
             time: middle of the step [s].
@@ -381,15 +393,16 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
-        """Write values of the laws, shape (law values,), into rows of load values, shape (rows, load values)."""
+        """Store values of the laws of the state (user functions that give forces) at the load values that they set,
+        in every row of ``values``. Shapes (law values,) and (rows, load values)."""
         place = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = law_values[place : place + each.size]
             place += each.size
 
     def obeyed(self, time: float, values: Array) -> Array:
-        """Load values with those of the laws filled in, shape (load values,), at the instant that the kernels have
-        written."""
+        """Return a copy of the load values with those filled in that laws of the state set at the present instant,
+        shape (load values,). Such laws are user functions that give forces."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
@@ -401,7 +414,8 @@ class Controllers:
             self._memory[1][k] = rate
 
     def _law_values(self, time: float) -> list[Array]:
-        """Values that each law returns for its latest measurements, one array for each law."""
+        """Return the values of each law of the state (user function that gives forces) for its latest measurements
+        at a time [s]. There is one array for each law."""
         return [
             checked_values(each, law(time, self._numbers[begin:end].copy()), time)
             for each, law, begin, end, _ in self._laws
@@ -416,12 +430,14 @@ class Controllers:
 
 
 def is_plain(value: ControlledValue) -> bool:
-    """Whether a controller is a function of present measurements that sets exactly one whole load."""
+    """Return whether a controller is a plain function of present measurements (no samples, delay, states or sensor
+    readings) that sets exactly one whole load."""
     return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
 
 
 def _spans(counts: list[int]) -> IntArray:
-    """First index and last + 1 of consecutive groups of these sizes, shape (counts, 2)."""
+    """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
+    2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)
 
@@ -469,12 +485,14 @@ class PythonLaws:
         self._is_interrupted = True
 
     def let_interrupt(self) -> None:
-        """Raise the signal of a Ctrl-C that was held back during compiled code, if there was one."""
+        """Raise the Ctrl-C that arrived while compiled steps called law functions in Python and that was deferred,
+        if there was one."""
         if self._is_interrupted:
             self._is_interrupted = False
             signal.raise_signal(signal.SIGINT)
 
     @property
     def error(self) -> BaseException | None:
-        """The exception that a function raised in the last call, or None; the compiled code continued with NaN."""
+        """Exception that a law function of the user raised when compiled steps called it last, or None; the
+        compiled code continued with NaN."""
         return next((error for each in self._functions for error in each.errors), None)

@@ -27,14 +27,15 @@ class Watching(Protocol):
     """Protocol of a condition that a run watches, for an event or for its end."""
 
     def excess(self, recording: RecordedStates) -> Array:
-        """Excess of the watched value over its threshold, positive beyond it, shape (instants,).
+        """Return by how much the value that a condition of an event watches exceeds its threshold, at the instants
+        of a recording. Positive where the condition is satisfied, shape (instants,).
 
         The instants follow the one that ``keep`` recorded last.
         """
 
     def keep(self, recording: RecordedStates) -> None:
-        """Store what the condition needs of the recording, up to whose last instant the run has accepted its
-        steps."""
+        """Store what the condition of an event needs of a recording for later evaluations; the run has accepted its
+        steps up to the last instant of it."""
 
 
 class RunEvents:
@@ -62,17 +63,20 @@ class RunEvents:
         self.stopped: float | None = None
 
     def begin(self, time: float) -> None:
-        """Evaluate all conditions at the start [s]: those that are satisfied already must first become false."""
+        """Evaluate all conditions of events at the start of the run [s]; those that are satisfied already must
+        become false before they can trigger an event."""
         if self._conditions:
             self._keep(np.array([time]), self._stepper.now(time))
 
     @property
     def watches(self) -> bool:
-        """Whether any condition is still watched."""
+        """Whether any condition of an event, or of the end of the run, has not occurred yet and is still
+        watched."""
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """Number of steps from step k on before the next event at an instant of the grid, at most ``steps``."""
+        """Return the number of steps from step k of the run on before the next prescribed event on an instant of
+        the grid. It is at most ``steps``."""
         clock = self._clock
         for number, time in self._times.items():
             ahead = (time - clock.instant(k)) / clock.step
@@ -81,14 +85,16 @@ class RunEvents:
         return steps
 
     def due(self, time: float) -> list[int]:
-        """Numbers of the pending events that are due at a time [s], in the order of their times."""
+        """Return the numbers of the events that have not occurred yet and are due at a time [s], in the order of
+        their times."""
         latest = time + SNAP * self._clock.step
         found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
         found += [(when, k) for k, when in self._reached.items() if self._is_pending(k) and when == time]
         return [k for _, k in sorted(found)]
 
     def apply(self, number: int, time: float) -> None:
-        """Apply the event of a number at a time [s]; conditions that its jump satisfies become due at once."""
+        """Apply the event of this number at a time [s] (lock or release joints, or end the run); other conditions
+        that the jump satisfies become due at the same time."""
         if number == STOP:
             self.stopped = time
             return
@@ -99,7 +105,8 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Index of the first of some steps in which a condition becomes satisfied, or None if none does.
+        """Return the index of the first of several steps in which a condition of an event becomes satisfied; None
+        if none does, and then the conditions store these steps as accepted.
 
         Without one, the conditions store the steps as accepted.
 
@@ -120,7 +127,9 @@ class RunEvents:
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Numbers of the conditions that become satisfied within one step that ends at a time [s].
+        """Return the numbers of the events whose conditions become satisfied within one step that ends at a time
+        [s]. Those located at exactly its end are left out; if there are none, the conditions store the step as
+        accepted.
 
         Conditions that were located at exactly its end are left out. Without any, the conditions store the step as
         accepted.
@@ -131,7 +140,8 @@ class RunEvents:
         return found
 
     def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time in a step at which one of the conditions is satisfied, to which a run can step [s].
+        """Return the first time in a step at which one of the conditions of events is satisfied, located by root
+        finding over repeated steps [s].
 
         Args:
             numbers: indices of the conditions, which are satisfied at the end of the step.
@@ -188,7 +198,8 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Have all pending conditions store the instants up to the last of these as accepted."""
+        """Evaluate all conditions of pending events at the last of these instants, and let them store the instants
+        as accepted."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

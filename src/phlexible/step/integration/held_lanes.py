@@ -51,7 +51,8 @@ class HeldLanes:
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance some of the mechanisms by a number of steps.
+        """Advance the mechanisms for which ``which`` is true by ``count`` steps in SIMD lanes; return the number of
+        steps taken, and whether any mechanism had dependent joints or an error in its energy balance.
 
         Args:
             count: number of steps.
@@ -83,12 +84,14 @@ class HeldLanes:
         return done, tells
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array) -> None:
-        """Replace state, last stored row and loads of one lane by those of a mechanism with the same tables."""
+        """Replace the state, the last stored row and the loads of one lane by those of another mechanism with the
+        same tables. A lane is one of the mechanisms that are stepped at the same time."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         self._velocities = None
 
     def velocities(self) -> Array | None:
-        """Velocities that satisfy the joints, shape (velocities, width); None if joints depend on each other."""
+        """Return the velocities of all mechanisms in the lanes, projected so that they satisfy the joints, shape
+        (velocities, lanes); None if joints of a mechanism depend on each other."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)
@@ -97,8 +100,8 @@ class HeldLanes:
         return self._velocities
 
     def _projected(self) -> Array | None:
-        """Project the velocities of the state in the lanes onto the joints, shape (velocities, width); None as
-        above."""
+        """Compute and return the velocities of the mechanisms in the lanes, projected so that they satisfy the
+        joints, shape (velocities, lanes); None if joints depend on each other."""
         counts, width = self._memories[0].counts, self._lanes.width
         if self._solution.shape[1] != width:
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
@@ -108,11 +111,13 @@ class HeldLanes:
         return self._solution if known else None
 
     def _projects(self) -> tuple[Any, ...]:
-        """Arguments of the call of ``joint_velocities``: header, moving vectors, drift, velocities, relaxation."""
+        """Return the arguments of the compiled ``joint_velocities`` for all lanes: header, moving vectors, drift of
+        the constraints, array for the velocities, relaxation."""
         return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
     def _room(self, count: int) -> Array:
-        """Return the array for the loads of all substeps, shape (steps substeps, 3 loads, width).
+        """Return the array that receives the loads of all substeps of ``count`` steps in all lanes, reused as long
+        as ``count`` stays the same. Shape (steps * substeps, 3 * loads, lanes).
 
         Arrays and requests are made anew when the number of steps changes.
         """

@@ -67,11 +67,14 @@ class ImplicitLaws:
 
     @property
     def are_needed(self) -> bool:
-        """Whether there are any values to solve for."""
+        """Whether the mechanism has laws of the state (user functions that give forces) whose values must be solved
+        for in each step."""
         return len(self._unit) > 0
 
     def solve(self, h: float, take: Take) -> bool:
-        """Solve for the values of a step of length h [s] and return whether that succeeded.
+        """Solve for the values of the laws of the state in a step of length h [s], and return whether that
+        succeeded. These are forces that depend on the motion in the step; ``take`` attempts the step with given
+        values, and its last attempt is the solution.
 
         ``take`` attempts the step with given values. On success the last attempt is the solution.
         """
@@ -90,7 +93,9 @@ class ImplicitLaws:
         return True
 
     def _converged(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return converged values, shape (values,), and the matrix (1 - dg/df)^-1; None without convergence."""
+        """Return values f of the laws of the state that equal their functions g(f) in a step of length h [s], by a
+        quasi-Newton iteration. With them, of shape (values,), comes the matrix (1 - dg/df)^-1; None without
+        convergence."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -121,8 +126,8 @@ class ImplicitLaws:
         return None
 
     def _between(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return values of laws that jump, shape (values,), by damped fixed-point iteration; None without
-        convergence.
+        """Return values for laws of the state that jump (such as a switch), between both sides of the jump, shape
+        (values,), by damped fixed-point iteration; None without convergence.
 
         Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
         residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
@@ -146,8 +151,8 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """Return the matrix (1 - dg/df)^-1, shape (values, values), by difference quotients; None if a step
-        fails."""
+        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted steps, shape
+        (values, values); None if an attempt fails or the matrix is singular."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):
@@ -172,8 +177,8 @@ class ImplicitLaws:
 
 
 def _improved(inverse: Array, update: Array, change: Array) -> Array:
-    """Apply Broyden's formula to the inverse of -d(g - f)/df, after an update of f that changed g - f by
-    ``change``."""
+    """Return the inverse Jacobian of f - g(f) after an update by Broyden's formula: ``update`` is the change of f,
+    ``change`` the change of g(f) - f that it caused."""
     along = update @ inverse
     size = float(along @ change)
     if abs(size) <= 1e-12 * float(np.linalg.norm(along) * np.linalg.norm(change)):

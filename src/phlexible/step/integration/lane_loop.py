@@ -35,7 +35,8 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return memory in lanes for a group of mechanisms; None if their structure cannot be stepped in lanes.
+        """Return the memory in SIMD lanes (tables of several mechanisms side by side) for a group of mechanisms of
+        one structure, cached; None if their structure cannot be stepped in lanes.
 
         Args:
             memories: tables of the mechanisms.
@@ -70,7 +71,8 @@ class LaneLoop:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Take the largest group of calls that request the same steps in lanes; calls without a partner are left.
+        """Take the steps of the largest group of calls that request the same steps in SIMD lanes, one mechanism a
+        lane; calls without a partner are left untaken. Returns the calls that should wait for a later round.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.
@@ -97,8 +99,8 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int | None) -> None:
-        """Take steps of some calls in lanes: the smallest number that one of them requests, and at most
-        ``most``."""
+        """Take the steps of several calls in SIMD lanes and store the results in the calls: as many steps as the
+        shortest call requests, and at most ``most``."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
@@ -127,7 +129,8 @@ class LaneLoop:
 
 
 def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the steps of several runs, in lanes where they request the same steps.
+    """Take the steps of several runs, in SIMD lanes where they request the same steps; return what each run
+    returned or raised, and the share of its steps that were taken in lanes, shape (runs,).
 
     Args:
         runs: each continues in a context of its own.
@@ -173,7 +176,8 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
 
 
 def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
-    """Take calls in lanes and return those that should wait; an exception becomes the error of every call."""
+    """Take the steps of several calls in SIMD lanes where possible, and return the calls that should wait; an
+    exception becomes the error of every call."""
     try:
         return lanes.take(calls)
     except Exception as error:
@@ -184,7 +188,8 @@ def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
 
 
 def steps_of_own_program(memory: Memory) -> Loop:
-    """Return a function that takes the steps of a mechanism by a program compiled for its structure.
+    """Return a function that takes steps of a mechanism by a faster program, which is compiled for its structure
+    alone. It has the arguments of the general step loop ``advance``.
 
     Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
     which gain more by them.

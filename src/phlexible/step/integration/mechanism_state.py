@@ -53,7 +53,8 @@ class MechanismState:
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
-        """Set the state from which steps start; ``at`` is the same state as an instant, if the caller has it."""
+        """Set the state of the mechanism from which steps start, with its history variables, event times and locks;
+        ``at`` is the same state with evaluated functions, if the caller has it."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
@@ -67,43 +68,47 @@ class MechanismState:
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def state(self, time: float) -> State:
-        """The state at a time [s]."""
+        """Return the present state of the mechanism (poses, elastic coordinates, velocities, history variables) as
+        an object of its own, labelled with a time [s]."""
         own = {name: self.memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
         return State(time, **own, branches=branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     @property
     def phase(self) -> Phase:
-        """The constraints that are active at present, as a phase of the system."""
+        """Equations of the system with the constraints that are active at present (locked or never released)."""
         return self.assembly.system.phase(self.memory["held"])
 
     @property
     def event_times(self) -> Array:
-        """When each event happened, NaN: not yet, shape (events,) [s]."""
+        """Time at which each event of the run occurred, NaN if it has not yet, shape (events,) [s]."""
         return np.asarray(self.memory["event_time"])
 
     @property
     def dependent_steps(self) -> int:
-        """Number of steps so far in which joints were redundant that were independent at the start."""
+        """Number of steps so far in which constraints were linearly dependent that were independent at the start (a
+        singular position); 0 for mechanisms that are redundant anyway."""
         return 0 if self.is_redundant else int(self._counter[1])
 
     @property
     def open_steps(self) -> int:
-        """Number of steps so far that were solved but whose energy balance has an error beyond round-off."""
+        """Number of steps so far that were solved, but whose energy balance has an error beyond round-off."""
         return int(self._counter[3])
 
     @property
     def last_reactions(self) -> tuple[Array, Array]:
-        """Multipliers and forces of the last step, shape (rows,) and (forces,)."""
+        """Copies of the constraint multipliers, shape (rows,), and of the element forces, shape (forces,), in the
+        last step [N or N m]."""
         return np.array(self.memory["multiplier"]), np.array(self.memory["force"])
 
     @property
     def projects_at_once(self) -> bool:
-        """Whether ``joint_velocities`` depends on the state alone, so that lanes can compute it for several
-        mechanisms."""
+        """Whether the compiled projection of velocities onto the joints needs the state alone, without moving
+        frames or redundant constraints. SIMD lanes can then compute it for several mechanisms."""
         return not (self.is_redundant or self.assembly.system.related or self.assembly.moving)
 
     def joint_velocities(self, time: float) -> Array | None:
-        """Return the velocities projected onto the joints, shape (velocities,); the state is not changed.
+        """Return the present velocities projected so that they satisfy the joints at a time [s], shape
+        (velocities,), without changing the state; None where the joints are redundant at this pose only.
 
         Equals ``projected_velocities`` of a motion, by the elimination of a step. None where joints are redundant
         that were independent at the start, and in models with moving frames whose joints can be locked or released.
@@ -123,7 +128,7 @@ class MechanismState:
         return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
-        """Project the velocities onto the joints, before steps of another length.
+        """Project the velocities of the stored state onto the joints at a time [s], before steps of another length.
 
         Energy that moving frames and drives supply is recorded as their work, energy that is lost as dissipated.
         """
@@ -137,8 +142,8 @@ class MechanismState:
         memory["known_velocities"][0] = 0.0
 
     def happen(self, event: int, time: float) -> None:
-        """Lock and release the joints of an event, and project velocities onto the constraints that are active
-        then.
+        """Apply an event at a time [s]: lock and release its joints, and project the velocities onto the
+        constraints that are active then (an impulse).
 
         The energy that the impulse takes is recorded as dissipated.
 
@@ -167,7 +172,8 @@ class MechanismState:
         memory["event_loss"][event] = memory["dissipated"][0] - before
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at this state, from accelerations (4.23).
+        """Return a function that computes constraint multipliers and element forces at the present state under
+        these loads. They follow from the accelerations that the equations of motion give (4.23).
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
         that the rest can be computed later, or never.
@@ -207,7 +213,8 @@ class MechanismState:
         return lambda: found
 
     def _contact_forces(self, time: float) -> Array:
-        """Generalized forces of contact groups at the present state, shape (velocities,).
+        """Return the generalized forces of contact groups (bodies that may touch) on all velocities at the present
+        state and a time [s], shape (velocities,).
 
         Means of a tiny step forward and one back: their errors are of second order.
         """
@@ -224,8 +231,8 @@ class MechanismState:
         return 0.5 * pushed
 
     def _instant(self, state: State, end: float) -> Instants:
-        """The state as an instant, whose functions of time are called up to ``end`` [s]; the last pose is
-        cached."""
+        """Return the state with its evaluated kinematics and functions of time, which are called up to the time
+        ``end`` [s]; the kinematics are cached as long as the pose is the same."""
         known = self._pose
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)

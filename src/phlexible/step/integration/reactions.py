@@ -40,7 +40,8 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """Project velocities onto G nu = -g_t, to the nearest nu in the metric of the kinetic energy.
+    """Return the velocities nearest to those of a state that satisfy the velocity constraints G nu = -g_t, in the
+    metric of the kinetic energy. The result also has the work of prescribed motions and the kinetic energy lost.
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
@@ -61,7 +62,8 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
 
 
 def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
-    """Refuse velocities that no impulse can make satisfy the constraints that are active from now on.
+    """Raise ``VelocityError`` if velocities after an impulse do not satisfy the active constraints, so that these
+    contradict each other.
 
     Args:
         phase: the active constraints.
@@ -94,8 +96,9 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 def reactions(
     system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
-    """Compute multipliers, shape (rows,), and forces of elements, shape (forces,), from the accelerations of a
-    state.
+    """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), at a state.
+    They follow from the accelerations that the equations of motion and constraints give; None where joints
+    contradict each other.
 
     Args:
         system: what moves.
@@ -121,8 +124,8 @@ def reactions(
 
 
 def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
-    """Generalized forces of gravity, loads and elements but contacts, shape (velocities,), and element forces,
-    shape (forces,)."""
+    """Return the generalized forces of gravity, loads and force elements without contacts at a state, shape
+    (velocities,). With them come the forces of the elements along their coordinates, shape (forces,) [N or N m]."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):
@@ -140,7 +143,8 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
 
 
 def _own_forces(system: System, state: State) -> Array:
-    """Inertia forces of nu, elastic and damping forces of the bodies (2.10), shape (velocities,)."""
+    """Return the generalized forces inside of the bodies at a state: quadratic velocity terms (centrifugal and
+    Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
     result = body_forces_of_branches(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
@@ -165,8 +169,9 @@ def reactions_in_phase(
     forces: Array,
     is_projected: bool,
 ) -> Reactions | None:
-    """Write the reactions of a phase into ``multipliers`` and ``forces``, and return these arrays; None if there
-    are none.
+    """Store the constraint multipliers and element forces at a state in ``multipliers`` and ``forces``, and return
+    both arrays. They follow from its accelerations with the active constraints of the phase; None where there is no
+    solution.
 
     Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
     reactions keep the values that they have; multipliers of inactive constraints become zero.

@@ -41,23 +41,25 @@ class Recorder:
 
     @property
     def last_time(self) -> float:
-        """Time of the last stored instant [s]."""
+        """Time of the last recorded instant [s]."""
         return float(self._blocks[-1].time[-1])
 
     def begin(self, time: float, rows: Rows, prescribed: Given | None) -> None:
-        """Record the first instant at a time [s]; its multipliers are those of the first step until ``settled``
-        sets them."""
+        """Record the first instant of a run at a time [s]; its multipliers are those of the first step until
+        ``settled`` sets better ones."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
         self._blocks, self.last_weight = [first], 0.0
 
     def go_on(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
-        """Start from the last instant of a run that continues; ``reactions`` are those of the step before it."""
+        """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers and
+        forces of the step before it, ``last_weight`` their weight in the mean with the step after it."""
         self._blocks, self.last_weight = [concatenated([last])], last_weight
         if last_weight == OPEN:
             self._set_reactions(reactions)
 
     def settled(self, reactions: Reactions | None) -> None:
-        """Set final multipliers and forces of the last instant, where the step size changes; None keeps the mean.
+        """Set final multipliers and forces of the last recorded instant, where the step size changes; None leaves
+        them to be averaged with those of the next step.
 
         None where there are none: the mean is taken after all.
         """
@@ -66,8 +68,8 @@ class Recorder:
             self.last_weight = 1.0
 
     def ended(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Send the last instant of the run to the sink once more, with final multipliers and forces, unless they
-        are None."""
+        """Set final multipliers and forces of the last instant of the run, and send this instant to the sink of the
+        recording again; do nothing if they are None."""
         last = concatenated([self._last])
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
@@ -77,7 +79,8 @@ class Recorder:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def next_step(self, reactions: Array) -> None:
-        """Average the multipliers and forces of the last stored instant with those of the step that follows it."""
+        """Average the multipliers and forces of the last recorded instant with those of the step that follows
+        it."""
         last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
@@ -86,7 +89,7 @@ class Recorder:
             own[-1] = share * own[-1] + (1 - share) * new
 
     def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
-        """Record instants from stored rows of the state.
+        """Record several instants, from the rows of state numbers that the stepper has stored.
 
         Args:
             times: stored instants, shape (instants,) [s].
@@ -99,7 +102,8 @@ class Recorder:
             self.last_weight = OPEN if is_last_open else 1.0
 
     def flush(self, checkpoint: Checkpoint) -> None:
-        """Send all instants up to the checkpoint to the sink."""
+        """Send the recording of all instants since the last call to the sink (memory or results file), with the
+        checkpoint at their end."""
         block = concatenated(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
         self._last = block.rows(slice(-1, None))
         self._blocks = [concatenated([self._last])]
@@ -114,7 +118,8 @@ def recording_of(
     halvings: int = 0,
     prescribed: Given | None = None,
 ) -> RecordedStates:
-    """Stored rows of a stepper at some instants as a recording.
+    """Return the rows of state numbers that a stepper stored at some instants as a recording: positions,
+    velocities, energies, multipliers and functions of time by name.
 
     Args:
         system: system of the run.
@@ -157,7 +162,8 @@ OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities"
 
 
 def _sum(work: Array, columns: list[int]) -> Array:
-    """Sum of some columns of the work, shape (rows,), always added in the same order.
+    """Return the sum of some columns of the table of work, shape (rows,) [J]. The order of additions does not
+    depend on the number of rows, so that digits repeat.
 
     ``sum`` takes another order where there is one instant only.
     """

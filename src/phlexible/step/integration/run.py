@@ -82,7 +82,8 @@ class Run:
         self._on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps between instants, all of one size [s], up to the first that fails.
+        """Take steps of one size [s] between instants, up to the first that fails, and return the result;
+        velocities are projected onto the joints first if the size has changed.
 
         Args:
             instants: shape (count + 1,) [s].
@@ -103,7 +104,8 @@ class Run:
         return taken
 
     def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one step between two times [s]; if it fails, take it in pieces, each halved as often as needed.
+        """Take one step between two times [s], divided into shorter pieces as often as it fails to converge, and
+        yield each accepted piece.
 
         The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
 
@@ -143,21 +145,24 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Make ``pieces`` take an accepted piece again, first up to a time in it [s] and then the rest."""
+        """Return to the start of an accepted piece of a step, so that ``pieces`` takes it again in two parts: up to
+        the time ``cut`` in it [s], and the rest."""
         self.restore(piece.before)
         self._cut = cut
 
     def snapshot(self) -> RunSnapshot:
-        """Return a snapshot of the run; after ``restore`` of it the same steps have the same digits."""
+        """Return a copy of the state of the run and its step sizes, from which ``restore`` repeats the same steps
+        with the same digits."""
         return RunSnapshot(self.stepper.snapshot(), self.sizes)
 
     def restore(self, snapshot: RunSnapshot) -> None:
-        """Return to the state of a snapshot."""
+        """Set the run back to the state and step sizes of a snapshot."""
         self.stepper.restore(snapshot.numbers)
         self.sizes = snapshot.sizes
 
     def _change_size(self, time: float) -> None:
-        """Project velocities onto the joints where steps get another length, and report the change [s]."""
+        """Project the velocities onto the joints at a time [s] where steps change their length, and report the
+        change to the callback of the run."""
         is_first = isnan(self.sizes.last)
         if not is_first:
             self.stepper.project(time)

@@ -28,17 +28,19 @@ class KeptNumbers:
         self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:
-        """System of the mechanism as it is at present, made once."""
+        """Return the system (arrays of numbers) of a mechanism as it is at present, cached until the mechanism
+        changes."""
         return self._kept.of(mechanism)
 
     def whole_system(self, mechanism: Mechanism) -> System:
-        """System of the mechanism with the locks of its events; equal to ``system`` where there are none."""
+        """Return the system (arrays of numbers) of a mechanism with the constraints that its events can lock,
+        cached; equal to ``system`` where there are none."""
         whole = mechanism.with_locks()
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
     def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
-        """Return a new stepper of the system with separate memory; the tables of the system are made once, those
-        with functions of users, who may change what these read, for each stepper.
+        """Return a new stepper of a system, with memory of its own and tables that are cached; tables with
+        functions of users, who may change what these read, are made for each stepper.
 
         Args:
             system: what moves.
@@ -69,11 +71,12 @@ class StepOptions:
     coarsening: int = 1
 
     def stored_steps(self, steps: int) -> int | None:
-        """Number of steps of order 2 in so many composed steps; None unless the end of each is stored."""
+        """Return the number of second-order steps that ``steps`` steps of the chosen order consist of; None unless
+        every step is stored and all have one size."""
         return steps * len(SUBSTEPS[self.order]) if self.tolerance is None and self.every == 1 else None
 
     def checked(self) -> Self:
-        """Return a copy with checked and normalized values.
+        """Return a copy of the options of a run with checked and normalized values.
 
         Raises:
             ParameterError: a value out of range, or a tolerance where steps are composed.

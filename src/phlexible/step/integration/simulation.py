@@ -119,7 +119,8 @@ class Simulation:
         run.sizes = sizes
 
     def _checkpoint(self, k: int) -> Checkpoint:
-        """Return the checkpoint at the start of step k, or at the time of the stop."""
+        """Return the checkpoint from which the run can be resumed at the start of step k. After a stop condition it
+        is that at the time of the stop."""
         sizes = self._run.sizes
         return Checkpoint(
             time=self._clock.instant(k) if self.stopped is None else self.stopped,
@@ -142,12 +143,14 @@ class Simulation:
         )
 
     def _flush(self, k: int) -> None:
-        """Send all instants up to the start of step k to the sink."""
+        """Send all recorded instants up to the start of step k to the sink of the run, with the checkpoint
+        there."""
         self._reached = self._checkpoint(k)
         self._recorder.flush(self._before_end or self._reached)
 
     def _end(self) -> None:
-        """Compute reactions of the last instant from its accelerations, as only one step adjoins it."""
+        """Compute multipliers and forces of the last instant of the run from its accelerations, since only one step
+        adjoins it."""
         reached = self._reached
         if reached is not None and reached.own_share == OPEN:
             self._stepper.restore(reached.numbers)
@@ -158,7 +161,8 @@ class Simulation:
                 self._recorder.ended(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Take all steps of the run, as a generator of calls of the compiled loop.
+        """Take all steps of the simulation, as a generator that yields the calls of the compiled step loop;
+        recordings go to the sink.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.
@@ -205,18 +209,19 @@ class Simulation:
 
     @property
     def stopped(self) -> float | None:
-        """When a condition ended the run, or None [s]."""
+        """Time at which a stop condition ended the run [s], or None."""
         return self._events.stopped
 
     def _stop(self, k: int, time: float) -> None:
-        """Record the last instant of a run that a condition ends at a time [s], in step k."""
+        """Record the last instant of a run that a stop condition ends at a time [s], in step k."""
         self._before_end = None
         if self._recorder.last_time != time:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
         self._flush(k)
 
     def _occur(self, time: float) -> None:
-        """Apply all events that are due at a time [s]; a stored instant has been stored as it was before them."""
+        """Apply all events that are due at a time [s], in order; the stored instant there shows the state before
+        them."""
         while due := self._events.due(time):
             if self._recorder.last_weight < 1.0:
                 end = time if self._recorder.last_weight else np.inf
@@ -225,14 +230,15 @@ class Simulation:
             self._events.apply(due[0], time)
 
     def _longest_block(self) -> int:
-        """Largest number of steps taken at a time; with a tolerance independent of wall time, so that runs
-        repeat."""
+        """Return the largest number of steps that the run takes at a time; with a tolerance it does not depend on
+        wall time, so that runs repeat."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _regular(self, k: int, steps: int) -> Calls[int]:
-        """Take ``steps`` or fewer steps of size h from step k on, and return how many were taken.
+        """Take up to ``steps`` steps of the grid's size from step k on, record them, and return how many were
+        taken; 0 where they have to be taken again, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Blocks grow while they are fast.
@@ -282,17 +288,20 @@ class Simulation:
         return done
 
     def _break(self) -> None:
-        """Note that the next step does not continue the step before it."""
+        """Record that the next step does not continue the last one smoothly, so that its initial guess does not
+        extrapolate."""
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Make blocks shorter from now on, and return 0, as no step was taken."""
+        """Reduce the number of steps that the run takes at a time from now on, and return 0, as no step was
+        taken."""
         self._failed = False
         self._block = max(1, self._block // GROWTH)
         return 0
 
     def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Whether steps converged within the tolerance; sets the level of subdivision for the next ones.
+        """Return whether steps converged with an estimated error within the tolerance of the run; set the
+        subdivision of the next steps accordingly.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.
@@ -321,7 +330,8 @@ class Simulation:
         return False
 
     def _irregular(self, k: int) -> None:
-        """Take step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
+        """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge at
+        full size."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
@@ -336,7 +346,8 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Take steps between two times [s] of step k, cut where conditions are satisfied.
+        """Take steps between two times [s] within step k of the run, cut where conditions of events become
+        satisfied; ``is_end``: the interval is the last one of step k.
 
         ``is_end``: the interval is the last one of step k.
         """
@@ -364,7 +375,8 @@ class Simulation:
                 return
 
     def _settle(self, time: float, is_first: bool) -> None:
-        """Compute the reactions of an instant [s] at which steps begin, or get another length."""
+        """Compute the final multipliers and forces of the instant [s] at which the run starts or its steps change
+        their length."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         find = self._reactions(time, np.inf)
@@ -374,8 +386,8 @@ class Simulation:
             self._recorder.settled(find())
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes reactions from accelerations; it returns None where users' functions
-        fail."""
+        """Return a function that computes multipliers and forces at a time [s] from the accelerations there; it
+        returns None where functions of the user cannot be evaluated."""
         find: LateReactions = _none
         with suppress(ValueError):
             find = self._stepper.reactions(time, end, is_projected)
@@ -383,9 +395,9 @@ class Simulation:
 
 
 def _silent(done: int, count: int) -> None:
-    """Progress function that reports nothing."""
+    """Report no progress of a run (``done`` of ``count`` steps): the callback that does nothing."""
 
 
 def _none() -> Reactions | None:
-    """Return None, as no reactions are known."""
+    """Return None in the place of joint reactions, where none are known."""
     return None

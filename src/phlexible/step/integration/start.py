@@ -33,7 +33,8 @@ GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread e
 
 
 def check_rates(system: System, begin: float, end: float) -> None:
-    """Refuse velocities of moving frames and rates of drives that are not derivatives of their functions.
+    """Raise ``ParameterError`` if a rate that the user gave for a moving frame or drive is not the derivative of
+    its position. They are compared at several times of a run from ``begin`` to ``end`` [s].
 
     Raises:
         ParameterError: says whose, where, and by how much.
@@ -68,7 +69,8 @@ class JumpChecks:
         self._checks = checks
 
     def check(self, instants: Array) -> None:
-        """Refuse jumps between the instants of steps to come.
+        """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps between
+        the instants of the next steps [s].
 
         Raises:
             ParameterError: says what jumps, and when.
@@ -91,7 +93,8 @@ def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
 
 
 def given_state(system: System, state: State) -> State:
-    """Return a user's state with velocities projected onto the joints, in the metric of the kinetic energy.
+    """Return an initial state of the user with velocities projected onto the joints, in the metric of the kinetic
+    energy. It is checked first that the state fits the system and closes the joints.
 
     Raises:
         ModelError: a state of another model.
@@ -116,7 +119,7 @@ def given_state(system: System, state: State) -> State:
 
 
 def standing(system: System, stepper: "Stepper", state: State) -> RecordedStates:
-    """Recording of one instant of a state, with the joint forces that follow from its accelerations."""
+    """Return the recording of a state as one instant, with multipliers and forces from its accelerations."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
     found = stepper.reactions(state.time, np.inf)()

@@ -47,28 +47,32 @@ class StepCall:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Sizes of substeps and options that must agree for mechanisms to be stepped together in lanes."""
+        """Sizes of the substeps and options of this call that must be equal for mechanisms to be stepped together
+        in SIMD lanes."""
         own = self.request[0]
         return self.sizes.tobytes(), *(own[name] for name in SHARED)
 
     @property
     def since_stored(self) -> int:
-        """Number of steps since the last stored one, which must agree in lanes."""
+        """Number of steps since the last stored instant, which must be equal for mechanisms that are stepped
+        together in SIMD lanes."""
         return int(self.request[0]["since_stored"])
 
     @property
     def can_join(self) -> bool:
-        """Whether the steps can be taken in lanes: no substeps around contacts, no trials, no measurements."""
+        """Whether the steps of this call can be taken in SIMD lanes with other mechanisms: no substeps around
+        contacts, no trials, no measurements."""
         own = self.request[0]
         return bool(own["steps"]) and not any(own[name] for name in ALONE)
 
     @property
     def steps_taken(self) -> int:
-        """Number of steps that were taken; zero if an error was raised."""
+        """Number of steps of this call that were taken; zero if an error was raised."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Take the steps of this call alone, and store the answer or the exception."""
+        """Call the compiled step loop for the steps of this call alone, and store its answer or the exception in
+        the call."""
         if self.most is not None:
             self.request = self.request.copy()
             self.request["steps"] = np.minimum(self.request["steps"], self.most)
@@ -82,7 +86,7 @@ class StepCall:
 
 
 def completed(run: Calls[Result]) -> Result:
-    """Take the steps of a run alone, call by call, and return the result of the run."""
+    """Take all steps of one run, given as a generator of step calls, and return the result of the run."""
     while True:
         try:
             call = next(run)

@@ -29,8 +29,9 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Return residuals of steps, shape (steps, unknowns), and their first instants with history variables at
-        the end.
+        """Return the residuals of the equations of several steps, given the states at their ends, shape (steps,
+        unknowns). With them come the end states with history variables that follow from the equations, shape
+        (steps, numbers).
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
@@ -51,8 +52,8 @@ class StepEquations:
     def derivative(
         self, states: Array, size: float, moving: Array, loads: Array, directions: Array
     ) -> tuple[Array, Array]:
-        """Return derivatives of a step's residual, shape (k, unknowns), and end, shape (k, numbers), along k
-        directions.
+        """Return the exact derivatives of the residual and of the end state of one step along k directions in the
+        space of its two states. Shapes (k, unknowns) and (k, numbers).
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 

@@ -41,12 +41,14 @@ class Pieces:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """Note that so many steps of the grid are done, and subtract the pieces that each may have."""
+        """Record that ``count`` full steps are done, and reduce the count of pieces of halved steps by the number
+        that each full step may have."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count pieces that were attempted, with trials of laws of the state; check the bodies at intervals.
+        """Count pieces of halved steps that were attempted up to a time [s], with trials of implicit laws. The
+        deformation of the bodies is checked at intervals.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -57,7 +59,8 @@ class Pieces:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """Check the deformation of the bodies and the count of pieces at a time [s].
+        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or steps have been
+        halved into too many pieces.
 
         Raises:
             ConvergenceError: as ``add``.
@@ -77,7 +80,8 @@ class Pieces:
 
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
-    """Return the exception for a step between two times [s] that failed, as short as steps may get.
+    """Return the exception for a step between two times [s] that failed although it was as short as steps may get;
+    if a law of the state failed, it is the error of that law.
 
     If a law of the state failed, it is the error of that law, which names the function and the time.
     """
@@ -100,7 +104,8 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return a message about Newton's method in a step that failed, and its scaled updates, shape (iterations,).
+    """Return a message that explains why Newton's method failed in a step, and the scaled updates of its
+    iterations, shape (iterations,).
 
     Args:
         stepper: stepper with the memory of the last attempt.
@@ -129,8 +134,8 @@ def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[s
 
 
 def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Return messages about a body deformed by more than ``limit`` times its size and about controllers; or
-    empty."""
+    """Return two texts for error messages: that a body is deformed by more than ``limit`` times its size, and that
+    controllers or laws are a likely cause; each empty where it does not apply."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
@@ -151,13 +156,13 @@ def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
 
 
 def _names(values: Iterable[ControlledValue]) -> str:
-    """Names of the controlled values, each once, for a message."""
+    """Return the names of controlled loads and forces, each once, as a comma-separated text for messages."""
     return ", ".join(dict.fromkeys(each.name for each in values))
 
 
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
-    """Return the floating body with the largest ratio of elastic displacement of a port to its size, and this
-    ratio."""
+    """Return the name of the floating body with the largest ratio of elastic displacement of a point to body size,
+    and this ratio."""
     system, eta = assembly.system, np.asarray(assembly.memory["eta"])
     floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
     worst = "", 0.0
@@ -172,7 +177,8 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 
 def _most_compressed(assembly: Assembly) -> str:
-    """Clause of an error message that names the most compressed string element; empty without strings."""
+    """Return a clause for an error message that names the most compressed string element in the last attempted
+    step; empty without strings."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

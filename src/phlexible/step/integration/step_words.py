@@ -32,11 +32,12 @@ class StepWarnings:
         self.begin()
 
     def begin(self) -> None:
-        """Start from the present counts of the stepper, which belong to earlier steps."""
+        """Store the present counts of faulty steps of the stepper, so that only later ones lead to warnings."""
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
-        """Note the warnings of the steps up to a time [s]; return whether there is any, reported or not."""
+        """Record which problems occurred in the steps up to a time [s] (redundant joints, open energy balance, laws
+        that jump); return whether there is any warning, reported or not."""
         stepper, is_there = self._stepper, False
         if stepper.dependent_steps > self._dependent:
             is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time
@@ -47,7 +48,8 @@ class StepWarnings:
 
     @property
     def of_dependent_steps(self) -> str:
-        """Warning that the joints passed singular positions, where their forces are not unique; or empty."""
+        """Text of the warning that joints passed singular positions in the run, where their forces are not unique;
+        empty if they did not."""
         if self._dependent_time is None:
             return ""
         return (
@@ -58,8 +60,8 @@ class StepWarnings:
 
     @property
     def _of_open_steps(self) -> str:
-        """Warning that a solved step has an open energy balance, a fault of numerics, not of mechanics; or
-        empty."""
+        """Text of the warning that a solved step has an open energy balance, a fault of numerics rather than
+        mechanics; empty if none has."""
         if self._open_time is None:
             return ""
         return (
@@ -69,7 +71,8 @@ class StepWarnings:
         )
 
     def untold(self) -> Iterator[Told]:
-        """Yield warnings that have not been reported yet, each kind and each law once."""
+        """Yield text and category of the warnings of the run that have not been reported yet, each kind and each
+        law once."""
         found: dict[str, Told] = {
             "dependent": (self.of_dependent_steps, RedundancyWarning),
             "open": (self._of_open_steps, StepWarning),
@@ -83,7 +86,8 @@ class StepWarnings:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """Warning that a law jumps, so that no value of it agrees with the step in which it acts."""
+    """Return the text of a warning that the law of this name jumps. In ``steps`` steps no value of it agreed with
+    the motion in the step."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

@@ -106,7 +106,9 @@ class Stepper(MechanismState):
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps between instants, shape (count + 1,), all of one size, up to the first that fails.
+        """Take steps of one size between instants [s] up to the first that fails, as a generator of calls of the
+        compiled loop. Instants have shape (count + 1,); the generator returns the stored instants, multipliers and
+        the number of steps taken.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         taken in parts (8.23).
@@ -142,7 +144,8 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one step of any size in which time stands still; return whether it has a solution.
+        """Take one step of any size ``step`` [s] with loads and prescribed motions constant at a time [s], and
+        return whether it has a solution.
 
         Contacts do not divide it into substeps.
         """
@@ -154,16 +157,16 @@ class Stepper(MechanismState):
         return self._enter(rows, step, course, AROUND_CONTACTS)[0] == 1
 
     def now(self, time: float) -> Mapping[str, Array]:
-        """The state at a time [s] as one stored instant, by table; the largest error since the last stored instant
-        stays."""
+        """Return the present state at a time [s] as one stored instant: arrays of one row by the names of the state
+        tables."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
         self._enter(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
         self.measured_at, self._step_error[0] = nan, error
         return self.memory.rows(rows.numbers)
 
     def _thinned(self, taken: Advance, storage: Storage) -> Advance:
-        """Split steps that were all stored: all as watched, and the requested ones as rows with the largest error
-        between."""
+        """Return the result of steps that were all stored with only the requested instants among its rows; all
+        instants remain in ``watched``, for conditions of events."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = {name: array[kept] for name, array in watched.items()}
@@ -175,8 +178,8 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _asked(self, time: float, rates: Array) -> bool:
-        """Whether all controllers returned values at a time [s]; an exception is stored until the steps before are
-        stored."""
+        """Evaluate all controllers at a time [s], and return whether they returned values; an exception is stored
+        and raised once the steps before have been stored."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:
@@ -184,7 +187,9 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Take one step with values of the laws at its mean state (8.22); return steps taken and the status."""
+        """Take one step in which laws of the state (user functions that give forces) have their values at the mean
+        state of the step (8.22). Trials are repeated until they agree; returns the number of steps taken (0 or 1)
+        and the status."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.aside()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -231,8 +236,8 @@ class Stepper(MechanismState):
         return 1, CONVERGED
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
-        """Prescribed vectors and loads between instants, for steps of size ``step`` [s] with such shares of
-        substeps."""
+        """Return the inputs of steps between instants [s]: prescribed vectors at the ends and loads at the middles
+        of all substeps, whose lengths are ``shares`` of the step size."""
         if self._still is not None and len(instants) == 2 and shares is self.shares and not self._added_loads.size:
             return self._still
         if self._steady is not None and not self.assembly.moving:
@@ -243,18 +248,21 @@ class Stepper(MechanismState):
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
     def _around_contacts(self, instants: Array, step: float) -> Course:
-        """Inputs of one step, divided into the substeps that contacts requested."""
+        """Return the inputs (prescribed vectors and loads) of one step, divided into the shorter substeps that
+        contacts requested."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
     def _enter(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
-        """Take the steps of a course alone, and return how many were taken and the status of the last."""
+        """Call the compiled loop at once for the steps with these inputs (course). Returns the number of steps
+        taken and the status of the last one."""
         call = self._call(rows, step, course, purpose)
         call.take()
         return self._answer(rows, call)
 
     def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Return how many steps of a call were taken and the status of the last, and record them in the rows."""
+        """Return the number of steps that a finished call of the compiled loop took and the status of the last one.
+        The steps are counted in the stored rows; the error of the call is raised if there was one."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
@@ -262,7 +270,7 @@ class Stepper(MechanismState):
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
-        """Return the call of the compiled loop that takes the steps of a course.
+        """Return a call of the compiled loop, not yet made, that would take the steps with these inputs (course).
 
         Args:
             rows: receive stored instants and the reactions of the first step.
@@ -295,7 +303,8 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """Return the request of a call; ``longest`` is the largest of the substeps [s]."""
+        """Return the options of a call of the compiled loop as a tuple: number of steps, damping, tolerances, which
+        steps are stored; ``longest`` is the largest of the substeps [s]."""
         return StepRequest(
             steps,
             self.damping,
@@ -311,25 +320,28 @@ class Stepper(MechanismState):
 
     @property
     def is_steady(self) -> bool:
-        """Whether nothing depends on time except values that ``give`` adds to the loads."""
+        """Whether loads and prescribed motions do not depend on time, and there are no controllers or laws of the
+        state; only values added from outside may change the loads."""
         is_still = self._steady is not None and not self.assembly.moving
         return is_still and not (self.has_laws or self.is_controlled)
 
     @property
     def steady_loads_of_model(self) -> Array:
-        """All loads of a steady stepper without values of ``give``, shape (3 loads,)."""
+        """Constant values of all loads of a model whose loads do not depend on time, without values added from
+        outside. Shape (3 * loads,) [N or N m]."""
         assert self._steady is not None, "it is steady"
         return np.asarray(self._steady[0])
 
     @property
     def steady_loads(self) -> Array:
-        """All loads of a steady stepper with values of ``give``, shape (3 loads,)."""
+        """Constant values of all loads of a model whose loads do not depend on time, with the values added from
+        outside. Shape (3 * loads,) [N or N m]."""
         loads = self.steady_loads_of_model
         return np.asarray(loads + self._added_loads) if self._added_loads.size else loads
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces, as ``reactions_under`` the loads of this time
-        [s]."""
+        """Return a function that computes constraint multipliers and element forces at the present state and a time
+        [s]. They follow from the accelerations under the loads at this time."""
         values = self._values(np.array([time]))[0]
         if self._controller_values.size:
             values = values + self._controller_values
@@ -340,11 +352,12 @@ class Stepper(MechanismState):
 
     @property
     def inputs(self) -> Mapping[str, Input]:
-        """Constant loads and prescribed forces by name, with their indices in the values of ``give``."""
+        """Constant loads and prescribed forces of the model that a user may change during a run, by name. Each has
+        its first index among all load values."""
         return self.assembly.inputs
 
     def give(self, values: Array) -> None:
-        """Add values to all loads in the steps to come, shape (load values,)."""
+        """Add these values to all loads in the next steps, until the next call, shape (load values,) [N or N m]."""
         self._added_loads = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:
@@ -353,7 +366,8 @@ class Stepper(MechanismState):
         return values + self._added_loads if self._added_loads.size else values
 
     def control(self, time: float) -> None:
-        """Evaluate the controllers at a time [s]; their values are constant in the steps to come."""
+        """Evaluate the controllers at a time [s]; the loads that they set are constant in the next steps
+        (zero-order hold)."""
         if time != self.measured_at:
             self.now(time)
         held = np.zeros_like(self._controller_values)
@@ -362,23 +376,25 @@ class Stepper(MechanismState):
         self._controller_values = held
 
     def _recorded(self, time: float) -> RecordedStates:
-        """Recording of the present state at a time [s], for sensors."""
+        """Return the recording of the present state at a time [s] as one instant, for sensors."""
         return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
 
     @property
     def numbers_a_step(self) -> int:
-        """Numbers of one step in stored rows and functions of time, which bound the length of a block."""
+        """Number of floats that one step needs in stored rows and functions of time, which limits how many steps
+        are taken at a time."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
-        """Copy of the state with its ledger, then of angles, memory and values of controllers, shape (numbers,).
+        """Return a copy of all numbers that later steps depend on (state, controllers, laws), shape (numbers,), for
+        ``restore``.
 
         After ``restore`` of it the same steps have the same digits.
         """
         return np.concatenate([*self._remembered, self._controller_values])
 
     def restore(self, snapshot: Array) -> None:
-        """Set the state to a snapshot, shape (numbers,)."""
+        """Set the state, controllers and laws of the stepper to those of a snapshot, shape (numbers,)."""
         begin = 0
         for array in self._remembered:
             array[:] = snapshot[begin : begin + len(array)]
@@ -392,7 +408,8 @@ class Stepper(MechanismState):
         return self.memory.state, own.angles, own.memory, self._implicit.memory
 
     def let_interrupt(self) -> None:
-        """Raise a Ctrl-C, or an exception of a controller or law, that was held back during compiled steps."""
+        """Raise a Ctrl-C, or an exception of a controller or law, that was deferred until the compiled steps were
+        done."""
         self._laws.let_interrupt()
         if self._stop is not None:
             error, self._stop = self._stop, None
@@ -400,15 +417,17 @@ class Stepper(MechanismState):
 
     @property
     def cause(self) -> BaseException | None:
-        """The exception that a function of a law raised in the last step, or None."""
+        """Exception that a law function of the user raised in the last step, or None."""
         return self._law_error or self._laws.error
 
     @property
     def has_jumps(self) -> bool:
-        """Whether any law has jumped so far."""
+        """Whether any law of the state has jumped so far, so that no value of it agreed with the motion in a
+        step."""
         return self.has_laws and bool(self._implicit.jumps.any())
 
     @property
     def jumps(self) -> Mapping[str, int]:
-        """Number of steps so far in which no value equalled a law that jumps, by the name of the law."""
+        """Number of steps so far in which a law of the state jumped, by the name of the law. No value of it then
+        agreed with the motion in the step."""
         return self._controllers.by_law(self._implicit.jumps)

@@ -53,7 +53,7 @@ class Advance(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Largest estimated error of the steps, relative to the longest body (4.22; docs/theory.md, 4)."""
+        """Largest estimated local error of the steps taken, relative to the longest body (4.22)."""
         return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 
@@ -71,18 +71,20 @@ class Course(NamedTuple):
     loads: Array
 
     def steps(self, first: int, last: int) -> "Course":
-        """Inputs of the steps ``first`` .. ``last`` - 1; of two equal numbers the prescribed vectors at one
-        instant."""
+        """Return the inputs (prescribed vectors and loads) of the steps ``first`` .. ``last`` - 1; with ``first`` =
+        ``last`` the prescribed vectors at that instant and no loads."""
         begin, end = first * len(self.shares), last * len(self.shares)
         return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
 
     def with_loads(self, more: Array) -> "Course":
-        """Copy of the inputs with ``more`` added to the loads, shape (steps substeps, 3 loads)."""
+        """Return a copy of the inputs of steps with ``more`` added to the loads, shape (steps * substeps, 3 *
+        loads) [N or N m]."""
         return Course(self.shares, self.moving, self.loads + more)
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """History variables of stored rows in the order of ``State.branches``, shape (rows, branches)."""
+    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of stored instants in
+    the order of ``State.branches``, shape (instants, variables)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]
@@ -90,8 +92,8 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
-    """Write history variables in the order of ``State.branches``, shape (branches,), into the state; None:
-    relaxed."""
+    """Store history variables (strains of Maxwell elements, friction springs, impacts), given in the order of
+    ``State.branches``, shape (variables,), in the tables of the state; None: all zero, relaxed."""
     names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"
     tables = [memory[name] for name in names]
     parts = np.cumsum([table.size for table in tables])
@@ -124,20 +126,23 @@ class StoredRows:
 
     @property
     def rest(self) -> Array:
-        """View of the rows that are still to be written, shape (rows, state numbers)."""
+        """View of the stored rows (one for each instant) that are still to be filled, shape (rows, state
+        numbers)."""
         return self.numbers[self._row :]
 
     @property
     def keeps_next(self) -> bool:
-        """Whether the next step is stored."""
+        """Whether the state after the next step is stored, as every n-th is."""
         return (self.since_stored + 1) % self.every == 0
 
     def aside(self, count: int = 0) -> "StoredRows":
-        """Return separate rows that are not stored: none for the next step, or one for the state as it is."""
+        """Return separate scratch rows for a trial step, which are not part of the result: room for no instant, or
+        with ``count`` = 1 for the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def took(self, steps: int, reactions: Array) -> None:
-        """Record that so many more steps were taken, the first of which had these reactions, shape (reactions,)."""
+        """Record that ``steps`` more steps were taken: average the reactions of the last stored instant with those
+        of the first of these steps, shape (reactions,), and count the rows filled."""
         if not steps:
             return
         if self._open >= 0:
