@@ -353,8 +353,7 @@ class Recipe(Generic[Measured]):
         need_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
         system = at_start if whole is model else system_of(whole)
-        assembly = differentiable(system, None if similar is None else similar.assembly)
-        return Built(assembly, self._state(model, at_start), measured)
+        return Built(differentiable(system), self._state(model, at_start), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):

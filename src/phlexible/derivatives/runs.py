@@ -328,13 +328,9 @@ class TakenRun:
         return sum(isinstance(each, VelocityJump) for each in self.course)
 
 
-def differentiable(system: System, like: Assembly | None = None) -> Assembly:
+def differentiable(system: System) -> Assembly:
     """Return the tables of numbers of a mechanism for steps that can be differentiated; raise ``ModelError`` for
-    parts that cannot. Tables are shared with the assembly ``like`` where they are equal.
-
-    Args:
-        system: what moves.
-        like: as of ``assemble``.
+    parts that cannot.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -359,7 +355,7 @@ def differentiable(system: System, like: Assembly | None = None) -> Assembly:
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"
         raise ModelError(f"{remember[0]}, and cannot be differentiated together with {what}")
-    return assemble(system, with_segments=False, like=like)
+    return assemble(system, with_segments=False)
 
 
 def take_run(

@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +33,7 @@ from phlexible.step.assembly.bodies import (
     velocity_weights,
 )
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
-from phlexible.step.assembly.couplings import Couplings, Places
+from phlexible.step.assembly.couplings import KEPT, LARGEST, Couplings, Places
 from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables, initial_strains
 from phlexible.step.assembly.interactions import (
     ForceData,
@@ -75,7 +76,6 @@ class Assembly:
         vectors, chords: in the order of their numbers in the tables; chords are weighted sums of vectors.
         laws: of all forces; they keep the users' functions alive.
         soft: elements of soft bodies; it keeps users' functions alive too.
-        plan: the elimination, which mechanisms of the same structure have in common.
     """
 
     system: System
@@ -88,7 +88,6 @@ class Assembly:
     chords: tuple[tuple[tuple[float, int], ...], ...]
     laws: tuple[ForceData, ...]
     soft: SoftTables
-    plan: "Plan"
 
     def initial_thetas(self, state: State) -> Array:
         """Return the coordinates (lengths and angles) along which all force elements act at a state, shape
@@ -201,35 +200,25 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
 
-def assemble(system: System, with_segments: bool = True, like: Assembly | None = None) -> Assembly:
+def assemble(system: System, with_segments: bool = True) -> Assembly:
     """Return the tables of a system that the compiled step reads, with the elimination of Newton's matrix and a
     state of zeros.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
     first use. Then bodies and couplings become nodes and edges of a graph, whose elimination gives each pair of
-    nodes its block in Newton's matrix. Then tables are filled, which refer to these numbers and blocks.
+    nodes its block in Newton's matrix. Then tables are filled, which refer to these numbers and blocks. What
+    follows from the structure alone is shared with mechanisms that were assembled before, see ``Plan``.
 
     Args:
         system: what moves.
         with_segments: store long bodies in segments; without them all their blocks are dense.
-        like: assembly of a mechanism that may have the same structure, whose plan and tables are then reused.
     """
     parts = _numbered(system, with_segments)
-    known = like.plan if like is not None else None
-    asked = _graph(system, parts)
-    schedule = known.schedule if known is not None and known.asked == asked else block_schedule(*asked)
-    counts, arrays = packed(_filled(system, parts, schedule))
-    tables = {**counts, **arrays, **team_tables(arrays)}
-    memory = None
-    if like is not None and known is not None and schedule is known.schedule:
-        memory = like.memory.with_tables(tables)
-    if memory is None or known is None:
-        memory = Memory(tables)
-        known = Plan(asked, schedule)
-        connect(memory)
+    graph = _graph(system, parts)
+    plan = _known_plan(graph) if len(graph[0]) <= LARGEST else Plan(graph)
     return Assembly(
         system,
-        memory,
+        plan.memory(_filled(system, parts, plan.schedule)),
         tuple(parts.tables.moving),
         tuple(parts.prescribed),
         parts.controlled,
@@ -238,25 +227,48 @@ def assemble(system: System, with_segments: bool = True, like: Assembly | None =
         parts.coupled.chords,
         parts.laws,
         parts.soft,
-        known,
     )
 
 
-Graph = tuple[list[int], set[tuple[int, int]], list[list[int]], dict[int, int], int]
-"""What ``block_schedule`` takes."""
+Graph = tuple[Any, ...]
+"""Arguments of ``block_schedule`` as a key of a cache; lengths are pairs of a node and its length."""
 
 
-@dataclass(frozen=True, eq=False)
 class Plan:
-    """The elimination of a mechanism: its graph and the schedule that was made for it.
+    """What mechanisms of one structure have in common: the elimination of their graph, and memory whose layout,
+    integers, functions and equal numbers the next of them shares.
+
+    Args:
+        graph: bodies and their couplings.
 
     Attributes:
-        asked: the graph, as arguments of ``block_schedule``.
-        schedule: elimination of its nodes.
+        schedule: elimination of the nodes of the graph.
     """
 
-    asked: Graph
-    schedule: BlockSchedule
+    def __init__(self, graph: Graph) -> None:
+        self.schedule = block_schedule(graph[0], graph[1], graph[2], dict(graph[3]), graph[4])
+        self._last: Memory | None = None
+
+    def memory(self, tables: Tables) -> Memory:
+        """Return connected memory for the tables of a mechanism.
+
+        The last memory of moderate size is cached, by one assignment: threads may do so at the same time.
+        """
+        counts, arrays = packed(tables)
+        more, teams = packed(team_tables(arrays))
+        counts, arrays = counts | more, arrays | teams
+        memory = self._last and self._last.with_tables(counts, arrays)
+        if memory is None:
+            memory = Memory({**counts, **arrays})
+            connect(memory)
+        self._last = memory if sum(each.nbytes for each in arrays.values()) <= LARGEST_TABLES else None
+        return memory
+
+
+LARGEST_TABLES = 2**21
+"""Bytes of tables up to which the memory of the last mechanism of a structure is cached."""
+
+_known_plan = lru_cache(KEPT)(Plan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,10 +356,10 @@ def _graph(system: System, parts: Parts) -> Graph:
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
-    lengths = {b: own.length for b, own in enumerate(parts.places)}
-    sizes = coupled.node_sizes
-    waits = [list(before) for before in coupled.waits]
-    return list(sizes), edges, waits, lengths, len(sizes) - coupled.constraint_count
+    lengths = tuple((b, own.length) for b, own in enumerate(parts.places))
+    sizes = tuple(coupled.node_sizes)
+    waits = tuple(map(tuple, coupled.waits))
+    return sizes, frozenset(edges), waits, lengths, len(sizes) - coupled.constraint_count
 
 
 def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:

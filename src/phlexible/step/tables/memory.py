@@ -191,20 +191,20 @@ class Memory:
         write."""
         other = copy(self)
         given = {name: np.ascontiguousarray(array) for name, array in tables.items()}
-        other._given, other._template, other._types = {**self._given, **given}, self._template.copy(), []
+        other._given, other._template = {**self._given, **given}, self._template.copy()
+        other._types = [] if given.keys() & {*_OF_TYPES} else self._types
         for name, array in given.items():
             other._template[PLACES[name]] = array.__array_interface__["data"][0]
         other._allocate()
         return other
 
-    def with_tables(self, given: Mapping[str, ArrayLike]) -> Self | None:
+    def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
         """Return memory for the tables of a mechanism of the same structure; None if counts or integers differ.
 
         Args:
-            given: tables of the other mechanism, as in the constructor.
+            counts, tables: of the other mechanism, as ``packed`` returns them.
         """
-        found, tables = packed(given)
-        if any(self.counts[name] != count for name, count in found.items()):
+        if any(self.counts[name] != count for name, count in counts.items()):
             return None
         changed: dict[str, Array] = {}
         for name, own in self._given.items():
