@@ -12,10 +12,10 @@ from phlexible.algebra.arrays import (
     BoolArray,
     called,
     check_callable,
-    multiple,
     numbers,
     positive,
     whole,
+    whole_steps,
 )
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many
@@ -198,7 +198,7 @@ class Env(gymnasium.Env[Array, Array]):
         return np.concatenate([*parts, np.zeros(0)])
 
     def _in_steps(self, interval: float | None) -> int:
-        return 1 if interval is None else multiple("interval", interval, self._step_size, SAME_INTERVAL)
+        return 1 if interval is None else whole_steps("interval", interval, self._step_size, SAME_INTERVAL)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
         """Names of inputs with their counts, and all limits."""

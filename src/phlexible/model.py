@@ -15,12 +15,12 @@ from phlexible.algebra.arrays import (
     SAME_INTERVAL,
     file_path,
     flag,
-    multiple,
     non_negative,
     option,
     positive,
     text,
     whole_runs,
+    whole_steps,
 )
 from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.functions import receive
@@ -728,7 +728,7 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     size = positive("step", step)
     if interval is None:
         return size, every
-    return size, multiple("output_step", interval, size, SAME_INTERVAL)
+    return size, whole_steps("output_step", interval, size, SAME_INTERVAL)
 
 
 def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:

@@ -11,8 +11,8 @@ from phlexible.algebra.elimination import (
     MOST,
     block_schedule,
     clusters,
+    dissection_predecessors,
     elimination_order,
-    separated,
 )
 
 
@@ -60,7 +60,7 @@ def test_a_net_is_halved_by_no_more_than_a_line_of_it():
     side = 20
     sizes, edges, waits, first = net(side)
     _, later = elimination_order(sizes, edges, waits)
-    before = separated(sizes, later, first)
+    before = dissection_predecessors(sizes, later, first)
     most = max(before, key=len)
     cut = [node for node, own in enumerate(before) if len(own) == len(most)]
     assert len(cut) <= side and sorted([*cut, *most]) == list(range(first, len(sizes)))

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from phlexible.algebra import sparse as sparse_factors
-from phlexible.algebra.sparse import dissected, factored, lu_factors, superlu_factors
+from phlexible.algebra.sparse import definite_factors, dissection_order, lu_factors, superlu_factors
 from phlexible.errors import SingularMatrixError
 
 
@@ -36,7 +36,7 @@ def test_nested_dissection_is_a_permutation_with_little_fill():
     from scipy.sparse.linalg import splu
 
     matrix, places = grid_matrix(14)
-    order = dissected(matrix, places)
+    order = dissection_order(matrix, places)
     assert np.array_equal(np.sort(order), np.arange(len(places)))
     fill = [
         splu(matrix[each][:, each].tocsc(), permc_spec="NATURAL").nnz for each in (order, np.arange(len(places)))
@@ -46,7 +46,7 @@ def test_nested_dissection_is_a_permutation_with_little_fill():
 
 def test_places_that_coincide_are_ordered_too():
     matrix, places = grid_matrix(6)
-    assert np.array_equal(np.sort(dissected(matrix, 0 * places)), np.arange(len(places)))
+    assert np.array_equal(np.sort(dissection_order(matrix, 0 * places)), np.arange(len(places)))
 
 
 @pytest.mark.parametrize("package", ["rslab", "pypardiso"])
@@ -54,7 +54,7 @@ def test_other_solvers_where_they_are_installed(package):
     pytest.importorskip(package)
     matrix, places = grid_matrix(6)
     exact = np.random.default_rng(0).normal(size=(216, 2))
-    factors = factored(matrix, places)
+    factors = definite_factors(matrix, places)
     assert factors.solver in ("rslab", "pypardiso")
     assert factors.solve(exact[:, :0]).shape == (216, 0)
     assert factors.solve(matrix @ exact) == pytest.approx(exact, abs=1e-10)

@@ -5,9 +5,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import solid_skin
-from phlexible.shapes.creases import creases, joined
+from phlexible.shapes.creases import merged_vertices, sharp_edges
 from phlexible.shapes.solids import BALL, ROUND
-from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
+from phlexible.shapes.surfaces import Triangulation, enclosed_moments, open_edges
 
 
 def skin_of(shape):
@@ -15,7 +15,7 @@ def skin_of(shape):
     skin = solid_skin(surface)
     again = Triangulation(skin.offsets, skin.triangles)
     assert open_edges(again) == 0
-    assert enclosed(again).volume == pytest.approx(enclosed(surface).volume)
+    assert enclosed_moments(again).volume == pytest.approx(enclosed_moments(surface).volume)
     return skin
 
 
@@ -44,7 +44,7 @@ def test_a_ball_has_no_edges_and_a_box_twelve() -> None:
 def test_corners_at_one_place_are_joined_and_open_edges_are_edges() -> None:
     """As files of triangles have them, one by one."""
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 1, 0], [0, 1, 0]])
-    vertices, triangles = joined(square, np.arange(6).reshape(2, 3))
+    vertices, triangles = merged_vertices(square, np.arange(6).reshape(2, 3))
     assert len(vertices) == 4
-    edges = {tuple(sorted(map(tuple, vertices[edge][:, :2].tolist()))) for edge in creases(vertices, triangles)}
+    edges = {tuple(sorted(map(tuple, vertices[edge][:, :2].tolist()))) for edge in sharp_edges(vertices, triangles)}
     assert len(edges) == 4 and ((0.0, 0.0), (1.0, 1.0)) not in edges

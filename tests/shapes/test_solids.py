@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.shapes.solids import BOX_TRIANGLES, Shape
-from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
+from phlexible.shapes.surfaces import Triangulation, enclosed_moments, open_edges
 
 # F. Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of its vertex coordinates,
 # Journal of Mathematics and Statistics 1 (2004), section 4: density 1.
@@ -127,7 +127,7 @@ SHAPES = [
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 def test_surfaces_are_closed_and_point_outwards(shape):
     surface, exact = shape.centred(), shape.moments()
-    found = enclosed(surface)
+    found = enclosed_moments(surface)
     assert open_edges(surface) == 0
     assert found.volume == pytest.approx(exact.volume, rel=0.05)  # a polygon in place of a circle
     assert found.inertia == pytest.approx(exact.inertia, rel=0.1, abs=0.01 * np.trace(exact.inertia))
@@ -139,4 +139,4 @@ def test_no_shape_is_forgotten():
 
 def test_a_solid_far_from_the_origin_loses_no_digits():
     far = Triangulation(CORNERS + 1e6, FACES)
-    assert enclosed(far).inertia == pytest.approx(np.array(INERTIA), rel=1e-6)
+    assert enclosed_moments(far).inertia == pytest.approx(np.array(INERTIA), rel=1e-6)

@@ -24,9 +24,9 @@ NEEDS_WHOLE_RUNS = ContextVar("NEEDS_WHOLE_RUNS", default=False)
 
 @contextmanager
 def whole_runs() -> Iterator[None]:
-    """Return a context in which interrupted runs raise ``KeyboardInterrupt``, for results that a partial run would
-    falsify.
-    """
+    """Context manager in which Ctrl-C during a simulation run raises ``KeyboardInterrupt``. Outside of it, an
+    interrupted ``Model.simulate`` returns the motion computed so far, which would falsify results that need
+    complete runs."""
     token = NEEDS_WHOLE_RUNS.set(True)
     try:
         yield
@@ -55,7 +55,9 @@ LONGEST_LAG = 10.0
 
 
 def positive(name: str, value: float) -> float:
-    """Return a user's value as a float; raise an error unless it and its powers are finite and positive."""
+    """Check that a number passed by the user is finite, positive and not extremely small or large (1e-100 to 1e60),
+    and return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name
+    of the argument."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
@@ -65,7 +67,8 @@ def positive(name: str, value: float) -> float:
 
 
 def non_negative(name: str, value: float) -> float:
-    """Return a user's value as a float; raise an error unless it is finite and not negative."""
+    """Check that a number passed by the user is finite and zero or positive (up to 1e60), and return it as a float.
+    Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name of the argument."""
     number = finite(name, value)
     if number < 0:
         raise ParameterError(f"{name} must not be negative, got {value!r}")
@@ -73,9 +76,9 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
-    """Warn that an angle [rad] or a rate [rad/s] seems to be in degrees: more than a full rotation and a whole
-    multiple of ``multiple``.
-    """
+    """Warn the user if an angle [rad] or an angular rate [rad/s] passed as the argument ``name`` was probably meant
+    in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say). Nothing is returned or
+    changed."""
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if FULL_ROTATION < size <= MOST and abs(size / multiple - round(size / multiple)) < 1e-9:
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
@@ -87,9 +90,9 @@ def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
 
 
 def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
-    """Return a user's damping ratio as a float, or one for each mode as a tuple; raise an error if one is negative,
-    warn above critical damping.
-    """
+    """Check a modal damping ratio passed by the user, and return it as a float, or as a tuple of floats if the user
+    gave a sequence with one for each mode. Raise ``ParameterError`` if one is negative, and warn if one is 1
+    (critical damping) or more."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
         ratios = numbers(name, value, expected := "one number or a sequence of one for each mode")
         if ratios.ndim != 1 or not ratios.size:
@@ -99,7 +102,8 @@ def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, .
 
 
 def damping_ratios(ratio: ArrayLike, count: int) -> Array:
-    """Return the damping ratios of ``count`` modes, shape (count,), from one number for all or one for each."""
+    """Return the modal damping ratios of ``count`` modes as an array of shape (count,), from one ratio for all
+    modes or a tuple of one for each mode. Raise ``ParameterError`` if the tuple has another length."""
     if isinstance(ratio, tuple) and len(ratio) != count:
         raise ParameterError(
             f"damping_ratio must be one number, or {count}, one for each mode or shape that is retained, in"
@@ -109,7 +113,8 @@ def damping_ratios(ratio: ArrayLike, count: int) -> Array:
 
 
 def _checked_ratio(name: str, value: float) -> float:
-    """Return a user's damping ratio as a float; raise an error if it is negative, warn if it is 1 or more."""
+    """Check one damping ratio passed by the user as the argument ``name``, and return it as a float: raise
+    ``ParameterError`` if it is negative, warn if it is 1 (critical damping) or more."""
     ratio = non_negative(name, value)
     if ratio >= 1:
         warn_user(
@@ -121,9 +126,9 @@ def _checked_ratio(name: str, value: float) -> float:
 
 
 def checked_relaxation_time(name: str, value: float) -> float:
-    """Return a user's Kelvin-Voigt time [s] as a float; raise an error if it is negative, warn if no material has
-    so long a time.
-    """
+    """Check a Kelvin-Voigt relaxation time [s] (ratio of viscous to elastic stress per strain rate) passed by the
+    user, and return it as a float. Raise ``ParameterError`` if it is negative; warn above 10 s, longer than that of
+    any material."""
     lag = non_negative(name, value)
     if lag > LONGEST_LAG:
         warn_user(
@@ -135,9 +140,9 @@ def checked_relaxation_time(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float, largest: float = LARGEST) -> float:
-    """Return a user's value as a float; raise an error unless it is one finite number of at most ``largest`` in
-    size.
-    """
+    """Check that a value passed by the user is one finite real number of at most ``largest`` in size (1e60, say),
+    of any sign, and return it as a float. Otherwise raise ``ParameterError`` with a message that begins with
+    ``name``."""
     try:
         number = _as_float(value)
     except (TypeError, ValueError, OverflowError):
@@ -150,10 +155,11 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
 
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
-    """Return a user's value as an array of floats, of its shape. Raise an error if entries are not real numbers or
-    too large.
+    """Convert numbers passed by the user (a number, nested lists, an array) to a new array of floats of the same
+    shape. Raise ``ParameterError`` if entries are not real numbers, or if a finite one is larger than ``largest``
+    in size.
 
-    They may be infinite or NaN.
+    Entries may be infinite or NaN.
     """
     try:
         array = _as_floats(value)
@@ -165,9 +171,8 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
 
 
 def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
-    """Convert a user's value to a read-only array of three finite numbers, shape (3,); raise an error for
-    others.
-    """
+    """Convert three finite numbers passed by the user to a read-only array of shape (3,). Raise ``ParameterError``,
+    with ``name`` in its message, for anything else."""
     result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
@@ -178,7 +183,8 @@ def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
 
 
 def unit_vector(name: str, value: ArrayLike) -> Array:
-    """Return a user's vector divided by its length, shape (3,), read-only; raise an error if it is zero."""
+    """Convert a vector of three numbers passed by the user to a read-only unit vector, shape (3,), by dividing it
+    by its length. Raise ``ParameterError`` if the vector is zero."""
     result = vector(name, value)
     length = float(np.linalg.norm(result))
     if length == 0:
@@ -189,8 +195,8 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
 
 
 def signed_columns(shapes: Array) -> Array:
-    """Return a matrix (n, k) whose columns are multiplied by 1 or -1 so that the first of their largest components
-    is positive. Sizes within 1e-6 count as equal.
+    """Return mode shapes, the columns of a matrix (n, k), with their signs normalized: each column is multiplied by
+    1 or -1 so that the first of its largest components is positive. Sizes within 1e-6 count as equal.
 
     Round-off thus does not determine the sign of symmetric shapes, whose largest components have both signs.
     """
@@ -200,41 +206,43 @@ def signed_columns(shapes: Array) -> Array:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """Return a view of an array that cannot be written to."""
+    """Return a view of a NumPy array that cannot be written to; the data are shared, and the array itself stays
+    writeable."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def immutable_copy(value: Any) -> Any:
-    """Return a copy of a value that nobody can change: an array as a read-only copy, a list as a tuple of such
-    copies.
-    """
+    """Return a deep copy of a value that cannot be changed: of an array a read-only copy, of a list a tuple of such
+    copies; any other value is returned as it is."""
     if isinstance(value, np.ndarray):
         return read_only(value.copy())
     return tuple(immutable_copy(item) for item in value) if isinstance(value, list) else value
 
 
 def make_immutable(record: Any) -> None:
-    """Replace the attributes of an object by immutable copies, also in frozen dataclasses."""
+    """Replace, in place, every array among the attributes of an object by a read-only copy and every list by a
+    tuple of such copies. This also works for frozen dataclasses."""
     vars(record).update({name: immutable_copy(value) for name, value in vars(record).items()})
 
 
 def make_arrays_read_only(record: Any) -> None:
-    """Replace all arrays in the attributes of an object by read-only views, also in frozen dataclasses."""
+    """Replace, in place, every NumPy array among the attributes of an object by a read-only view. This also works
+    for frozen dataclasses."""
     fields = vars(record)
     fields.update({name: read_only(value) for name, value in fields.items() if isinstance(value, np.ndarray)})
 
 
 def _too_large(name: str, value: object) -> str:
-    """Return the message that a number is too large for its powers to be finite."""
+    """Return the error message, as text, that the user's argument ``name`` with this value exceeds 1e60, so that
+    powers of it would overflow."""
     return f"{name} must be at most {LARGEST:g} in size (its powers would be infinite), got {value!r}"
 
 
 def _as_float(value: object) -> float:
-    """Return a number, also from an array without axes, as a float; raise an error for text, truth values and
-    others.
-    """
+    """Convert one real number, or a NumPy array without axes, to a float. Raise ``TypeError`` or ``ValueError`` for
+    text, truth values, complex numbers and arrays with axes."""
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise ValueError
@@ -245,7 +253,8 @@ def _as_float(value: object) -> float:
 
 
 def _as_floats(value: ArrayLike) -> Array:
-    """Return a new array of floats from a user's numbers; raise an error for text or truth values among them."""
+    """Convert a user's number, nested lists or array to a new array of floats of the same shape. Raise
+    ``TypeError`` if there are text, truth values, complex numbers or masked entries in it."""
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
@@ -272,9 +281,8 @@ Option = TypeVar("Option", bound=Enum)
 
 
 def whole(name: str, value: object, least: int = 1) -> int:
-    """Return a user's value as an int; raise an error unless it is a whole number of at least ``least``. Floats are
-    refused.
-    """
+    """Check that a value passed by the user is an integer from ``least`` to 1e9, and return it as an int.
+    Otherwise, also for floats such as 2.0, raise ``ParameterError`` with a message that begins with ``name``."""
     try:
         number = index(value)  # type: ignore[arg-type]  # other values raise
     except TypeError:
@@ -287,9 +295,8 @@ def whole(name: str, value: object, least: int = 1) -> int:
 
 
 def plane_or_space(value: object) -> int:
-    """Return the dimension of a model, for bodies that cannot move on a line; raise an error unless it is 2 or
-    3.
-    """
+    """Check that the dimension of a model is 2 (the xy plane) or 3 (space), and return it; raise ``ParameterError``
+    for others. It is for bodies that cannot be in a model of dimension 1, on a line."""
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
     on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
@@ -300,16 +307,16 @@ def plane_or_space(value: object) -> int:
 
 
 def line_plane_or_space(value: object) -> int:
-    """Return the dimension of a model; raise an error unless it is 1, 2 or 3."""
+    """Check that the dimension of a model is 1 (the x axis), 2 (the xy plane) or 3 (space), and return it; raise
+    ``ParameterError`` for others."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) in (1, 2, 3):
         return int(value)
     raise ParameterError(f"dimension must be 1 (the x axis), 2 (the xy plane) or 3 (space), got {value!r}")
 
 
 def option(name: str, value: object, options: type[Option]) -> Option:
-    """Return the member of an enumeration that a user chose by the member or by its value; raise an error that
-    lists the options.
-    """
+    """Return the member of the enumeration ``options`` that a user chose, by the member itself or by its value
+    (text). Raise ``ParameterError`` with a list of the allowed values if there is no such member."""
     try:
         return options(value)
     except ValueError:
@@ -318,26 +325,30 @@ def option(name: str, value: object, options: type[Option]) -> Option:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return a user's value as a bool; raise an error unless it is True or False (of Python or NumPy)."""
+    """Check that a value passed by the user is True or False (of Python or NumPy), and return it as a bool. Raise
+    ``ParameterError`` for others, also for 0 and 1."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise ParameterError(f"{name} must be True or False, got {value!r}")
 
 
 def text(name: str, value: object) -> str:
-    """Return a user's text; raise an error if it is empty, blank or contains a NUL character."""
+    """Check that a value passed by the user is a text that is not empty or blank and has no NUL character, and
+    return it unchanged. Raise ``ParameterError`` for others."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
     return value
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """Return a user's text, or None; raise an error if it is empty, blank or contains a NUL character."""
+    """Check that a value passed by the user is None or a text that is not empty or blank and has no NUL character,
+    and return it unchanged. Raise ``ParameterError`` for others."""
     return None if value is None else text(name, value)
 
 
 def times(name: str, value: object) -> tuple[float, ...]:
-    """Return a user's sequence of finite numbers as a tuple; raise an error for other values."""
+    """Convert a user's sequence of times, finite numbers [s] in any order, to a tuple of floats. Raise
+    ``ParameterError`` for other values."""
     values = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # other values are refused
     if values.ndim != 1:
         raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
@@ -345,14 +356,16 @@ def times(name: str, value: object) -> tuple[float, ...]:
 
 
 def file_path(name: str, value: object) -> str:
-    """Return a user's path of a file as text; raise an error unless it is text or a ``pathlib.Path``."""
+    """Return the path of a file, passed by the user as text or as a ``pathlib.Path``, as text. Raise
+    ``ParameterError`` for other types and for empty text."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     return text(name, path)
 
 
-def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
-    """Return the number of steps of length ``step`` [s] in a time ``value`` [s]; raise an error unless the time is
-    a positive multiple of the step. ``share`` is the allowed deviation relative to the time.
+def whole_steps(name: str, value: float, step: float, share: float = 0.0) -> int:
+    """Return how many steps of length ``step`` [s] a user's time ``value`` [s] consists of; raise
+    ``ParameterError`` unless it is a positive whole multiple of the step. ``share`` is the deviation that is
+    allowed, relative to the time.
 
     Its error may be ``SAME`` of a step or, if ``share`` is not zero, this share of the time.
 
@@ -367,7 +380,8 @@ def multiple(name: str, value: float, step: float, share: float = 0.0) -> int:
 
 
 def mapping(name: str, value: object) -> dict[str, Any]:
-    """Return a user's dictionary with texts as keys; for None an empty one.
+    """Return a copy of a user's dictionary whose keys are texts; for None an empty dictionary. Raise
+    ``ParameterError`` for other values.
 
     Raises:
         ParameterError: another type.
@@ -378,7 +392,7 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 
 
 def texts(name: str, value: object) -> tuple[str, ...]:
-    """Return a user's list of names as a tuple; raise an error unless it is a list or tuple of texts.
+    """Convert a list or tuple of texts passed by the user to a tuple; raise ``ParameterError`` for other values.
 
     Raises:
         ParameterError: another type.
@@ -392,7 +406,8 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
-    """Call a user's function and return its value. Errors are re-raised as ``FunctionError``, and runs within it
+    """Call a function that the user wrote, with the given arguments, and return its value. An exception in it is
+    raised again as ``FunctionError`` with ``name`` and ``at`` (such as "at t = 0.1 s") in its message. Runs in it
     that are interrupted raise ``KeyboardInterrupt``.
 
     Raises:
@@ -411,14 +426,15 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:
-    """Return a ``FunctionError`` that names a user's function, the exception that it raised, and its argument
-    ``at``; the caller raises it.
-    """
+    """Return (not raise) a ``FunctionError`` whose message names a user's function, the exception that it raised,
+    and where, ``at`` (such as "at t = 0.1 s")."""
     return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 
 def check_callable(name: str, value: object, *arguments: str) -> None:
-    """Raise an error unless a user's value is a function that can take as many arguments as ``arguments`` names.
+    """Raise ``ParameterError`` unless a value passed by the user is a function that accepts as many positional
+    arguments as there are names in ``arguments``. The names are used in the message only; the function is not
+    called.
 
     Raises:
         ParameterError: the message has the expected arguments.

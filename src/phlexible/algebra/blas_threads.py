@@ -28,7 +28,8 @@ class _Threads:
 
     @cached_property
     def _libraries(self) -> list[tuple[Any, Any]]:
-        """Functions that get and set the number of threads, as pairs for each OpenBLAS library."""
+        """Functions of each OpenBLAS library that comes with NumPy or SciPy, as a list of pairs: a function that
+        returns the number of threads, and one that sets it."""
         pairs = []
         for package in (np.__file__, scipy.__file__):
             package_folder = Path(str(package)).parent
@@ -45,7 +46,8 @@ class _Threads:
         return pairs
 
     def enter(self) -> None:
-        """Count one more user of the context; the first one sets the number of threads to one."""
+        """Enter the context with one BLAS thread: count one more user of it, and if it is the first, store the
+        numbers of threads of all OpenBLAS libraries and set them to one."""
         with self._lock:
             self._users += 1
             if self._users == 1:
@@ -53,14 +55,15 @@ class _Threads:
                 self._set([1] * len(self._before))
 
     def leave(self) -> None:
-        """Count one user less of the context; the last one restores the number of threads."""
+        """Leave the context with one BLAS thread: count one user of it less, and after the last one restore the
+        numbers of threads that the OpenBLAS libraries had before."""
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._set(self._before)
 
     def _set(self, counts: list[int]) -> None:
-        """Set the number of threads of each library."""
+        """Set the number of threads of each loaded OpenBLAS library to the entry of ``counts`` at its index."""
         for (_, change), count in zip(self._libraries, counts, strict=True):
             change(count)
 
@@ -70,7 +73,8 @@ _threads = _Threads()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Return a context in which NumPy and SciPy use one BLAS thread, in all Python threads."""
+    """Context manager in which NumPy and SciPy use one BLAS thread, in all Python threads; afterwards the number of
+    threads is restored."""
     _threads.enter()
     try:
         yield

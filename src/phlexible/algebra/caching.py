@@ -13,7 +13,8 @@ Result = TypeVar("Result")
 
 
 def cached_on_owner(function: Callable[[Owner], Result]) -> Callable[[Owner], Result]:
-    """Decorate a function of one object so that its result is stored in the object, like ``cached_property``.
+    """Decorator for a function of one object: the result is computed at the first call and stored in an attribute
+    of the object, as ``cached_property`` does it for methods.
 
     Models that are built together share descriptions of bodies, and with them the cached results.
     """
@@ -45,9 +46,8 @@ class _HashableArray(NamedTuple):
 
 
 def cached_by_values(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Decorate a function of arrays and hashable values so that its last 64 results are cached by the values of its
-    arguments.
-    """
+    """Decorator for a function of arrays and hashable values: its last 64 results are stored and returned again
+    when all arguments have the same values. Arrays are compared by content, not by identity."""
 
     @lru_cache(CACHED_COUNT)
     def result_of(*arguments: Any) -> Result:
@@ -61,5 +61,6 @@ def cached_by_values(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def _hashable(array: Array) -> _HashableArray:
-    """Return content and shape of an array as a key of a cache."""
+    """Return the content (as float64) and the shape of an array as a hashable tuple, which serves as a key of a
+    cache."""
     return _HashableArray(np.asarray(array, dtype=np.float64).tobytes(), array.shape)

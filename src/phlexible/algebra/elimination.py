@@ -24,8 +24,10 @@ LEAST_DISSECTED = 120  # nodes
 END = 0.3  # of all rows in each of the two ends
 
 
-def separated(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
-    """Return for each node the nodes that a nested dissection of the nodes from ``last`` on eliminates before it.
+def dissection_predecessors(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
+    """Order the elimination of a graph by nested dissection (halves first, the separator between them last,
+    recursively). Return for each node the list of the nodes that must be eliminated before it, those of both halves
+    for a node of their separator. Only nodes from the index ``last`` on are dissected.
 
     Args:
         sizes: rows of each node.
@@ -67,9 +69,9 @@ NEAR, BETWEEN, FAR = range(3)
 
 
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
-    """Find the shortest cut of a connected graph between pairs of opposite ends. Return the side of each node
-    (NEAR, BETWEEN or FAR), or None if no cut is short.
-    """
+    """Find the separator with the fewest matrix rows that divides a connected graph into two halves, tried between
+    several pairs of opposite ends. Return the side of each node: NEAR, BETWEEN (separator) or FAR; None if every
+    separator is too large."""
     best, least = None, rows.sum() / 4.0
     for first, second in _end_distances(graph):
         order = np.argsort(first - second, kind="stable")
@@ -85,9 +87,8 @@ def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
 
 
 def _end_distances(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
-    """Return the distances of all nodes from pairs of nodes that lie opposite each other, or at two ends of a side
-    of the graph.
-    """
+    """Return pairs of arrays with the distances (numbers of edges) of all nodes of a graph from two of its nodes
+    that lie at opposite ends. Up to four pairs of such ends are chosen."""
     start = _distances(graph, int(_distances(graph, 0).argmax()))
     end = _distances(graph, int(start.argmax()))
     middle = np.flatnonzero(abs(start - end) <= 1)
@@ -99,7 +100,8 @@ def _end_distances(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
 
 
 def _distances(graph: sparse.csr_array, start: int) -> IntArray:
-    """Return the number of edges from a start node to each node of a connected graph, shape (nodes,)."""
+    """Return the distances, as numbers of edges, of all nodes of a connected graph from the node ``start``, by
+    breadth-first search, shape (nodes,)."""
     order, before = csgraph.breadth_first_order(graph, start, directed=False)
     distances = [0] * len(order)
     for node, other in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
@@ -108,8 +110,9 @@ def _distances(graph: sparse.csr_array, start: int) -> IntArray:
 
 
 def _minimal_cut(graph: sparse.csr_array, rows: IntArray, near: IntArray, far: IntArray) -> IntArray:
-    """Return the side (NEAR, BETWEEN or FAR) of each node for the cut with the fewest rows between two sets of
-    nodes, shape (nodes,).
+    """Return, for each node of a graph, on which side of a minimal cut between the node sets ``near`` and ``far``
+    it lies: NEAR, BETWEEN (in the separator) or FAR, shape (nodes,). The separator has the fewest matrix rows,
+    found by maximum flow; ``rows`` are those of each node.
 
     A node is an arc from its entry k to its exit k + n, whose capacity is its rows; edges have unlimited capacity.
     """
@@ -179,7 +182,8 @@ class BlockSchedule:
 
     @property
     def rows(self) -> int:
-        """Total number of rows of all nodes, the size of the matrix."""
+        """Total number of rows of all nodes: the size of the square matrix that this schedule eliminates by
+        blocks."""
         return int(self.size.sum())
 
 
@@ -190,8 +194,9 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Return the order and storage of a block elimination that always eliminates the node whose neighbours have the
-    fewest rows.
+    """Return in which order the blocks of a sparse symmetric-pattern matrix are eliminated, and where each block is
+    stored. Of the nodes (unknowns of one block) that may be eliminated next, the one whose neighbours have the
+    fewest rows comes first (minimum degree).
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.
@@ -207,25 +212,25 @@ def block_schedule(
     sizes, edges, waits = list(sizes), list(edges), [list(before) for before in waits]
     last = len(sizes) if last is None else last
     order, later = elimination_order(sizes, edges, waits)
-    if max((_fill(sizes, dissected_later) for dissected_later in later[last:]), default=0) < LARGE_FILL:
-        return _schedule(sizes, [(node,) for node in order], later, diagonal_lengths, len(sizes))
+    if max((_row_count(sizes, dissected_later) for dissected_later in later[last:]), default=0) < LARGE_FILL:
+        return _block_storage(sizes, [(node,) for node in order], later, diagonal_lengths, len(sizes))
     groups = _node_groups(sizes, order, later, last)
-    dissected = separated(sizes, later, last)
+    dissected = dissection_predecessors(sizes, later, last)
     if any(dissected):
         more = [[*before, *after] for before, after in zip(waits, dissected, strict=True)]
         order, dissected_later = elimination_order(sizes, edges, more)
         dissected_groups = _node_groups(sizes, order, dissected_later, last)
-        if _costs(sizes, dissected_groups, dissected_later) < _costs(sizes, groups, later):
+        if _elimination_time(sizes, dissected_groups, dissected_later) < _elimination_time(sizes, groups, later):
             groups, later = dissected_groups, dissected_later
-    return _schedule(sizes, groups, later, diagonal_lengths, last)
+    return _block_storage(sizes, groups, later, diagonal_lengths, last)
 
 
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return the nodes in the order of their elimination by least neighbouring rows. Also return for each node the
-    later nodes to which it is then coupled.
-    """
+    """Return the nodes of a graph in the order of elimination by minimum degree (the node whose neighbours have the
+    fewest rows comes first), and for each node the later nodes to which it is coupled at its elimination (its
+    fill). ``waits`` are nodes that must come before it."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -266,8 +271,8 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Return an order with the same fill in which each node follows soon after those that it waits for, so that
-    memory access is local.
+    """Return a reordered elimination with the same fill as ``order``, in which each node follows soon after the
+    nodes that have to be eliminated before it (postorder of the elimination tree), so that memory access is local.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
@@ -293,12 +298,14 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
 def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Return the groups of nodes that a block elimination eliminates together, in the given order of the nodes.
+    """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes (supernodes)
+    where this saves time, and return the groups in the order of elimination. ``later`` are the later nodes to which
+    each node is coupled.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
     """
     position = {node: number for number, node in enumerate(order)}
-    fill = [_fill(sizes, others) for others in later]
+    fill = [_row_count(sizes, others) for others in later]
     groups: dict[int, tuple[int, ...]] = {}  # by their last nodes
     rows: dict[int, int] = {}
     joining: dict[int, list[int]] = {}
@@ -307,8 +314,8 @@ def _node_groups(
         count = sizes[node]
         for group in sorted(joining.pop(node, ()), key=lambda last_node: -fill[last_node]):
             joint_rows = rows[group] + count
-            separate_cost = _cost(rows[group], fill[group]) + _cost(count, fill[node])
-            if joint_rows <= MOST_ROWS and _cost(joint_rows, fill[node]) < separate_cost:
+            separate_cost = _group_time(rows[group], fill[group]) + _group_time(count, fill[node])
+            if joint_rows <= MOST_ROWS and _group_time(joint_rows, fill[node]) < separate_cost:
                 members, count = groups.pop(group) + members, joint_rows
         groups[node], rows[node] = members, count
         if node >= last and later[node]:
@@ -318,33 +325,33 @@ def _node_groups(
     return list(groups.values())
 
 
-def _fill(sizes: Sequence[int], nodes: Iterable[int]) -> int:
-    """Return the total number of rows of some nodes."""
+def _row_count(sizes: Sequence[int], nodes: Iterable[int]) -> int:
+    """Return the total number of matrix rows of the given nodes of a graph; ``sizes`` are the rows of all nodes."""
     return sum(sizes[node] for node in nodes)
 
 
-def _costs(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
-    """Return the estimated time of a whole elimination with the given groups of nodes [ns]."""
-    return sum(_cost(_fill(sizes, nodes), _fill(sizes, later[nodes[-1]])) for nodes in groups)
+def _elimination_time(sizes: Sequence[int], groups: list[tuple[int, ...]], later: list[tuple[int, ...]]) -> float:
+    """Return the estimated time [ns] of a whole block elimination with the given groups of nodes; ``later`` are the
+    nodes that are eliminated after a node and coupled to it."""
+    return sum(_group_time(_row_count(sizes, nodes), _row_count(sizes, later[nodes[-1]])) for nodes in groups)
 
 
-def _cost(rows: int, fill: int) -> float:
-    """Return the estimated time [ns] to eliminate a group of nodes with ``rows`` rows that are coupled to ``fill``
-    later rows.
-    """
+def _group_time(rows: int, fill: int) -> float:
+    """Return the estimated time [ns] for the elimination of one group of nodes: a dense block of ``rows`` rows that
+    is coupled to ``fill`` rows that are eliminated later."""
     product = (0.1 * rows + 0.4) * fill**2  # all numbers of the later blocks are read and written
     return 0.25 * rows**3 + 0.2 * rows**2 * fill + product + 100.0
 
 
-def _schedule(
+def _block_storage(
     sizes: list[int],
     groups: list[tuple[int, ...]],
     later: list[tuple[int, ...]],
     diagonal_lengths: Mapping[int, int],
     last: int,
 ) -> BlockSchedule:
-    """Return order and storage of a block elimination in which the blocks of a group of nodes are stored
-    contiguously.
+    """Return the order and the storage of a block elimination as a ``BlockSchedule``, from its groups of nodes:
+    positions of all dense blocks in one flat array of numbers. Blocks of a group of nodes are stored contiguously.
 
     Nodes that cannot be in groups have blocks of single nodes, since others write into them. So have all groups
     that are eliminated before and coupled to them, since their products are written there. In other groups the rows
@@ -375,10 +382,10 @@ def _schedule(
         for node in members:
             places[node, node] = length + inside[node] * (count + 1)
         length += diagonal_lengths.get(top, count * count)
-        fill, reached = _fill(sizes, later[top]), 0
+        fill, reached = _row_count(sizes, later[top]), 0
         begin, below = length, length + count * fill
-        for run in _runs_of(later[top], sizes, group_of, inside, in_runs[number]):
-            rows = _fill(sizes, run)
+        for run in _storage_runs(later[top], sizes, group_of, inside, in_runs[number]):
+            rows = _row_count(sizes, run)
             if in_runs[number]:
                 stride, upper, lower = fill, begin + reached, below + reached * count
             else:
@@ -396,7 +403,7 @@ def _schedule(
     starts = np.array(run_start, dtype=np.int64)
     own_place = np.array([places[node, node] for node in range(len(sizes))], dtype=np.int64)
     table = np.array([group_of, inside, strides, own_place.tolist()], dtype=np.int64)
-    targets = _targets(starts, first, table, np.array(parts, dtype=np.int64).reshape(-1, 5).T)
+    targets = _product_positions(starts, first, table, np.array(parts, dtype=np.int64).reshape(-1, 5).T)
     return BlockSchedule(
         tuple(groups),
         size,
@@ -414,10 +421,11 @@ def _schedule(
     )
 
 
-def _runs_of(
+def _storage_runs(
     nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
-    """Split nodes into runs of neighbours in the storage of a group if ``in_runs``, else into single nodes."""
+    """Split nodes into runs, lists of nodes that follow one another in the storage of a group, if ``in_runs``;
+    otherwise into lists of one node each. A run's blocks are one dense block."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
     runs: list[list[int]] = []
@@ -432,9 +440,10 @@ def _runs_of(
     return runs
 
 
-def _targets(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Return start and stride in the matrix of the block (run i, run j), for all pairs of runs of nodes in each
-    group. The result has shape (pairs, 2).
+def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
+    """Return where the block elimination adds the product of the blocks of two runs of nodes: position and row
+    stride, in the flat array of blocks, of the block (run i, run j), for all pairs of runs of each group, shape
+    (pairs, 2).
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.
@@ -471,8 +480,8 @@ MOST = 16  # nodes of a cluster
 
 
 def clusters(cells: IntArray, places: Array) -> list[IntArray]:
-    """Split the nodes of a mesh into clusters by nested dissection and return their node indices in an order of
-    elimination.
+    """Split the nodes of a finite-element mesh into clusters of at most 16 neighbouring nodes, in an order of
+    elimination by nested dissection; return an array of node indices for each cluster.
 
     Args:
         cells: nodes of each element, shape (e, k).
@@ -482,13 +491,13 @@ def clusters(cells: IntArray, places: Array) -> list[IntArray]:
 
     e, k = cells.shape
     touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(places), e))
-    return _dissected(touching, np.arange(len(places)), places)
+    return _dissected_clusters(touching, np.arange(len(places)), places)
 
 
-def _dissected(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
-    """Split some nodes of a mesh into clusters by halving and a separator, recursively; ``touching`` says which
-    elements touch each node.
-    """
+def _dissected_clusters(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
+    """Split some nodes of a mesh into clusters by nested dissection: those of the lower half, of the upper half,
+    then of the separator between them, recursively. ``touching`` (nodes, elements) has an entry where a node
+    belongs to an element; ``places`` are the positions of all nodes."""
     if len(nodes) <= LEAST:
         return [nodes] if len(nodes) else []
     positions = places[nodes]
@@ -497,25 +506,24 @@ def _dissected(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> 
     if not is_upper.any():
         is_upper = along >= np.median(along)
     if is_upper.all():
-        return _halve(nodes, positions)
+        return _cut_nodes(nodes, positions)
     elements = touching[nodes]
     reached = elements[is_upper].sum(axis=0) > 0
     is_separator = ~is_upper & (elements @ reached.astype(np.float64) > 0)
     lower, upper = nodes[~is_upper & ~is_separator], nodes[is_upper]
     separator = nodes[is_separator]
     return [
-        *_dissected(touching, lower, places),
-        *_dissected(touching, upper, places),
-        *_halve(separator, places[separator]),
+        *_dissected_clusters(touching, lower, places),
+        *_dissected_clusters(touching, upper, places),
+        *_cut_nodes(separator, places[separator]),
     ]
 
 
-def _halve(nodes: IntArray, places: Array) -> list[IntArray]:
-    """Split nodes into clusters of neighbours by halving them across their longest direction until they are
-    small.
-    """
+def _cut_nodes(nodes: IntArray, places: Array) -> list[IntArray]:
+    """Split nodes with the given positions into clusters of at most 16 neighbours, by halving them repeatedly
+    across their longest direction."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
     order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")
-    half = len(nodes) // 2
-    return [*_halve(nodes[order[:half]], places[order[:half]]), *_halve(nodes[order[half:]], places[order[half:]])]
+    lower, upper = np.split(order, [len(nodes) // 2])
+    return [*_cut_nodes(nodes[lower], places[lower]), *_cut_nodes(nodes[upper], places[upper])]

@@ -41,13 +41,15 @@ Times = Annotated[Sequence[float], times]
 
 
 def option_of(options: type[Enum]) -> Check:
-    """Return a check for fields of a dataclass that converts a user's value to a member of an enumeration."""
+    """Return a function that checks a field of a dataclass: it converts a user's value to a member of the
+    enumeration ``options``, or raises ``ParameterError``. It stands in annotations such as ``Annotated[str,
+    option_of(Method)]``."""
     return lambda name, value: option(name, value, options)
 
 
 def convert_fields(record: Any) -> None:
-    """Check and convert the fields of a frozen dataclass by the checks in their type annotations, in
-    ``__post_init__``.
+    """Check and convert, in place, all fields of a frozen dataclass whose type annotation has a check, such as
+    ``mass: Annotated[float, positive]``. It is called in ``__post_init__``.
 
     A field of type ``Annotated[..., check]`` gets ``check(name, value)``; None is allowed if the type allows it.
 
@@ -61,13 +63,15 @@ def convert_fields(record: Any) -> None:
 
 
 def set_fields(record: object, **values: object) -> None:
-    """Set fields of a frozen dataclass during its construction, which its checks alone cannot convert."""
+    """Set fields of a frozen dataclass, by keyword, to values computed in its ``__init__`` or ``__post_init__``,
+    where ordinary assignment is refused."""
     vars(record).update(values)
 
 
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
-    """Return name, check and "None is allowed" of each field of a dataclass whose type annotation has a check."""
+    """Return name, check function and whether None is allowed, for each field of the dataclass ``kind`` that is an
+    argument of its constructor and has a check in its type annotation."""
     result = []
     for entry in fields(kind):
         types = get_args(entry.type) if get_origin(entry.type) in (Union, UnionType) else (entry.type,)

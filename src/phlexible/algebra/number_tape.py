@@ -68,20 +68,23 @@ class TapeEntry:
     of: tuple[int, ...] = ()
 
     @property
-    def places(self) -> set[int]:
-        """Indices of the earlier tape entries that the operation uses."""
+    def argument_entries(self) -> set[int]:
+        """Set of the indices of the earlier entries of the tape (record of arithmetic) that this entry's operation
+        has as arguments."""
         taken = {place for _, places in self.terms for place in places if place >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
         return taken | {place for place in self.of if place >= FIRST}
 
     @property
-    def is_known(self) -> bool:
-        """Whether none of the entry's constants is NaN, which marks values that are not measured."""
+    def is_computable(self) -> bool:
+        """Whether no constant and no weight of this entry of the tape (record of arithmetic) is NaN. NaN marks
+        values that compiled code does not have, such as functions of time."""
         return not any(map(math.isnan, (self.constant, *(weight for weight, _ in self.terms))))
 
-    def moved(self, places: dict[int, int]) -> "TapeEntry":
-        """Return this entry with the indices of tape entries replaced by those in ``places``."""
+    def reindexed(self, places: dict[int, int]) -> "TapeEntry":
+        """Return a copy of this entry of the tape (record of arithmetic) whose arguments have other indices: the
+        keys of ``places`` are replaced by their values, other indices stay."""
         terms = tuple((weight, tuple(places.get(k, k) for k in factors)) for weight, factors in self.terms)
         return TapeEntry(self.kind, terms, self.constant, tuple(places.get(k, k) for k in self.of))
 
@@ -97,19 +100,20 @@ class NumberTape:
         self._indices = dict[TapeEntry, int]()
 
     def number(self, place: int) -> "TapeNumber":
-        """Return the number with the given index: a measured value, a number of the state, or a tape entry."""
+        """Return a ``TapeNumber``, whose arithmetic is recorded on this tape, for the number with the given index:
+        a measured value, a number of the state (negative index), or an earlier entry of the tape."""
         return TapeNumber(self, {(place,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
-        """Append the entries that the given values need to the tape, those of the values last. Return the range of
-        indices, begin and end.
-        """
-        indices = [self.entry(self.sum_of(value)) for value in values]
-        needed = self._needed(indices)
+        """Append to this tape the operations that compute the given values (numbers recorded since the last
+        output), without those that nobody uses; the values themselves come last. Return the range of the new
+        entries, first index and the one after the last."""
+        indices = [self.entry(self.as_sum(value)) for value in values]
+        needed = self._required_entries(indices)
         begin, places = len(self.entries), dict[int, int]()
         for place in sorted(needed):
             places[place] = FIRST + len(self.entries)
-            self.entries.append(self._open[place - FIRST].moved(places))
+            self.entries.append(self._open[place - FIRST].reindexed(places))
         last = [places[place] for place in indices]
         if last != list(range(FIRST + len(self.entries) - len(indices), FIRST + len(self.entries))):
             self.entries += [TapeEntry(TapeOperation.SUM, ((1.0, (place,)),)) for place in last]
@@ -118,51 +122,58 @@ class NumberTape:
         return begin, len(self.entries)
 
     def check(self, values: Sequence[object]) -> None:
-        """Raise an error if the given values depend on quantities that are not measured.
+        """Raise ``TypeError`` if one of the given values, traced through the operations recorded on this tape,
+        depends on a quantity that compiled code does not have, such as a function of time.
 
         Raises:
             TypeError: a value is a function of time, or of something else that is not measured.
         """
-        needed = self._needed([self.entry(self.sum_of(value)) for value in values])
-        if not all(self._open[place - FIRST].is_known for place in needed):
+        needed = self._required_entries([self.entry(self.as_sum(value)) for value in values])
+        if not all(self._open[place - FIRST].is_computable for place in needed):
             raise TypeError("it needs a function of time, or a force of redundant joints")
 
-    def _needed(self, places: Sequence[int]) -> set[int]:
-        """Return the indices of the given recorded entries and of all entries that they use."""
+    def _required_entries(self, places: Sequence[int]) -> set[int]:
+        """Return the set of the indices of the given entries of this tape (record of arithmetic) and of all earlier
+        entries from which they are computed."""
         needed, waiting = set[int](), list(places)
         while waiting:
             place = waiting.pop()
             if place not in needed:
                 needed.add(place)
-                waiting += self._open[place - FIRST].places
+                waiting += self._open[place - FIRST].argument_entries
         return needed
 
     def entry(self, entry: TapeEntry) -> int:
-        """Return the index of an operation on the tape; it is recorded if it is new."""
+        """Return the index of an operation on this tape (record of arithmetic). An operation that is already
+        recorded is used again, a new one is appended."""
         if entry not in self._indices:
             self._indices[entry] = FIRST + len(self._open)
             self._open.append(entry)
         return self._indices[entry]
 
-    def function(self, kind: TapeOperation, *values: object) -> "TapeNumber":
-        """Record an operation on the given numbers and return its result."""
-        return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.place, values)))))
+    def record(self, kind: TapeOperation, *values: object) -> "TapeNumber":
+        """Record the operation ``kind``, such as a square root or a sine, with the given numbers as arguments on
+        this tape, and return its result as a ``TapeNumber``."""
+        return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
-    def place(self, value: object) -> int:
-        """Return the index of a number; a sum is recorded on the tape first."""
-        sum_ = self.sum_of(value)
+    def index(self, value: object) -> int:
+        """Return the index of a number on this tape (record of arithmetic); a sum or a constant is appended to the
+        tape as an entry first."""
+        sum_ = self.as_sum(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]
         return self.entry(sum_)
 
-    def row(self, values: Sequence[object]) -> int:
-        """Record several numbers as consecutive entries and return the index of the first."""
-        entries = [self.sum_of(value) for value in values]
+    def append_row(self, values: Sequence[object]) -> int:
+        """Append several numbers to this tape (record of arithmetic) as consecutive entries, and return the index
+        of the first of them. Operations of many arguments read them by that index."""
+        entries = [self.as_sum(value) for value in values]
         self._open += entries
         return FIRST + len(self._open) - len(entries)
 
-    def sum_of(self, value: object) -> TapeEntry:
-        """Return a number as a tape entry of kind SUM, without recording it."""
+    def as_sum(self, value: object) -> TapeEntry:
+        """Convert a number, of a tape or an ordinary one, to an entry of the kind SUM (constant plus weights times
+        products), without appending it to this tape."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, places) for places, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -186,12 +197,14 @@ class TapeNumber:
     def __init__(self, tape: NumberTape, terms: dict[tuple[int, ...], float], constant: float = 0.0) -> None:
         self.tape, self.terms, self.constant = tape, terms, constant
 
-    def function(self, kind: TapeOperation, *arguments: object) -> "TapeNumber":
-        """Record an operation on this number and others, and return its result."""
-        return self.tape.function(kind, self, *arguments)
+    def record(self, kind: TapeOperation, *arguments: object) -> "TapeNumber":
+        """Record the operation ``kind`` with this number as first argument, and ``arguments`` as others, on its
+        tape (record of arithmetic). Return the result as a new ``TapeNumber``."""
+        return self.tape.record(kind, self, *arguments)
 
     def _scaled(self, factor: float) -> "TapeNumber | float":
-        """Return this number times a factor; 0.0 if the factor is zero."""
+        """Return this tape number (which records the arithmetic done with it) times a known factor: a new tape
+        number, or 0.0 if the factor is zero."""
         if factor == 0.0:
             return 0.0
         terms = {places: factor * weight for places, weight in self.terms.items()}
@@ -224,7 +237,7 @@ class TapeNumber:
         if not isinstance(other, TapeNumber):
             return self._scaled(float(other))
         first, second = (
-            factor if factor.is_product else self.tape.number(self.tape.place(factor)) for factor in (self, other)
+            factor if factor.is_product else self.tape.number(self.tape.index(factor)) for factor in (self, other)
         )
         ((one, weight),), ((two, factor),) = first.terms.items(), second.terms.items()
         return TapeNumber(self.tape, {tuple(sorted(one + two)): weight * factor})
@@ -233,16 +246,17 @@ class TapeNumber:
 
     @property
     def is_product(self) -> bool:
-        """Whether this number is one weight times a product, without constant and further terms."""
+        """Whether this tape number (which records the arithmetic done with it) is one weight times a product of
+        recorded numbers: one term and no constant."""
         return len(self.terms) == 1 and not self.constant
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented
-        return self * (other.function(TapeOperation.INVERSE) if isinstance(other, TapeNumber) else 1.0 / other)
+        return self * (other.record(TapeOperation.INVERSE) if isinstance(other, TapeNumber) else 1.0 / other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return other * self.function(TapeOperation.INVERSE)
+        return other * self.record(TapeOperation.INVERSE)
 
     def __pow__(self, exponent: Any) -> Any:
         if exponent != 2:
@@ -250,7 +264,7 @@ class TapeNumber:
         return self * self
 
     def __abs__(self) -> Any:
-        return self.function(TapeOperation.SIDE, self)
+        return self.record(TapeOperation.SIDE, self)
 
     def __bool__(self) -> bool:
         return True  # it may be different from zero
@@ -259,7 +273,8 @@ class TapeNumber:
         raise TypeError("a function of Python needs the value of a number")
 
     def _compared(self, other: object) -> bool:
-        """Raise an error, since numbers on a tape have no values that could be compared."""
+        """Raise ``TypeError``: a tape number (which records the arithmetic done with it) has no value yet, so it
+        cannot be compared. All comparison operators of the class call this."""
         raise TypeError("a function of Python compares numbers")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
@@ -268,18 +283,19 @@ class TapeNumber:
     # Methods that functions of NumPy call.
 
     def sqrt(self) -> "TapeNumber":
-        """Record the square root of this number and return it."""
-        return self.function(TapeOperation.ROOT)
+        """Return the square root of this tape number as a new tape number, and record the operation. ``np.sqrt``
+        calls this for arrays of objects."""
+        return self.record(TapeOperation.ROOT)
 
     def hypot(self, other: Any) -> "TapeNumber":
-        """Record the length of the vector of this number and another, and return it."""
+        """Return sqrt(x^2 + y^2) of this tape number x and another number y as a new tape number, and record the
+        operations. ``np.hypot`` calls this for arrays of objects."""
         return (self * self + other * other).sqrt()  # type: ignore[no-any-return]
 
     def arctan2(self, other: Any) -> Any:
-        """Record the angle [rad] whose sine and cosine are proportional to this number and ``other``, and return
-        it.
-        """
-        return 0.5 * self.function(TapeOperation.ANGLE, other)
+        """Return the angle [rad] atan2(y, x) of this tape number y and another number x as a new tape number, and
+        record the operation. ``np.arctan2`` calls this for arrays of objects."""
+        return 0.5 * self.record(TapeOperation.ANGLE, other)
 
 
 # Functions that NumPy does not have, of arrays of floats or of tape numbers.
@@ -288,12 +304,13 @@ ArrayFunction: TypeAlias = Callable[..., Array]
 
 
 def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
-    """Return a decorator that records a function of arrays as an operation if its arguments are tape numbers."""
+    """Return a decorator for functions of arrays. Where an argument is a ``TapeNumber`` the decorated function
+    records the operation ``kind`` on its tape instead of computing values; for floats it is the function itself."""
 
     def decorated(function: ArrayFunction) -> ArrayFunction:
         def one(*values: object) -> object:
             taped = next((value for value in values if isinstance(value, TapeNumber)), None)
-            return function(*values) if taped is None else taped.tape.function(kind, *values)
+            return function(*values) if taped is None else taped.tape.record(kind, *values)
 
         @wraps(function)
         def evaluated(*arrays: Array) -> Array:
@@ -308,32 +325,37 @@ def _taped(kind: TapeOperation) -> Callable[[ArrayFunction], ArrayFunction]:
 
 @_taped(TapeOperation.SINE)
 def sine_quotient(square: Array) -> Array:
-    """Return sin t / t for t^2 given as ``square``, of its shape."""
+    """Return sin(t) / t, elementwise and 1 at t = 0, for arrays of t^2 passed as ``square``. These may be floats or
+    tape numbers, which record the operation."""
     return np.sinc(np.sqrt(square) / np.pi)
 
 
 @_taped(TapeOperation.VERSINE)
 def versine_quotient(square: Array) -> Array:
-    """Return (1 - cos t) / t^2 for t^2 given as ``square``, of its shape."""
+    """Return (1 - cos t) / t^2, elementwise and 1/2 at t = 0, for arrays of t^2 passed as ``square``. These may be
+    floats or tape numbers, which record the operation."""
     half: Array = np.sinc(np.sqrt(square) / (2 * np.pi))
     return half**2 / 2
 
 
 @_taped(TapeOperation.REST)
 def sine_rest_quotient(square: Array) -> Array:
-    """Return (t - sin t) / t^3 for t^2 given as ``square``, of its shape; by a series near zero."""
+    """Return (t - sin t) / t^3, elementwise and 1/6 at t = 0, for arrays of t^2 passed as ``square``, by a series
+    near zero. These may be floats or tape numbers, which record the operation."""
     size = np.where(square > 1e-4, np.sqrt(square), 1.0)
     return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
 
 
 @_taped(TapeOperation.SIDE)
 def with_sign_of(x: Array, y: Array) -> Array:
-    """Return x where y is not negative, else -x, for arrays of floats or tape numbers."""
+    """Return, elementwise, x where y >= 0 and -x where y < 0, for arrays of floats or of tape numbers (which record
+    their arithmetic)."""
     return np.where(y < 0.0, -x, x)
 
 
 def exceeds(x: Array, level: float) -> Array:
-    """Return 1 where x is greater than ``level``, else 0, for arrays of floats or tape numbers."""
+    """Return, elementwise, 1.0 where x > ``level`` and 0.0 elsewhere, for arrays of floats or of tape numbers
+    (which record their arithmetic and cannot be compared)."""
     return np.asarray(0.5 - 0.5 * with_sign_of(1.0, level - x))
 
 
@@ -349,9 +371,8 @@ def quaternions(matrices: Array) -> Array:
 
 
 def _quaternion(entries: Sequence[object]) -> list[object]:
-    """Record the unit quaternion, scalar last, of a rotation matrix given by its nine entries, and return its four
-    numbers.
-    """
+    """Return the unit quaternion (x, y, z, w), as four tape numbers, of a rotation matrix given by its nine entries
+    row by row, and record the operations on their tape."""
     tape = next(entry.tape for entry in entries if isinstance(entry, TapeNumber))
-    first = tape.row(entries)
+    first = tape.append_row(entries)
     return [tape.number(tape.entry(TapeEntry(kind, of=(first,)))) for kind in QUATERNION]

@@ -30,8 +30,9 @@ class Portable:
 
 
 def packed(value: Any, name: str, owner: object) -> Any:
-    """Return a user function that pickle cannot find by its name as ``ByCode``; other values are returned as they
-    are.
+    """Return a value of an attribute in a form that pickle can send to another process: a user's function that
+    pickle cannot find by its name, such as a lambda, becomes ``ByCode`` (bytes of cloudpickle). Other values are
+    returned as they are.
 
     Args:
         value: of an attribute.
@@ -61,7 +62,6 @@ def packed(value: Any, name: str, owner: object) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """Return the value from which ``packed`` made this one: the function of a ``ByCode``, other values as they
-    are.
-    """
+    """Return the original value of what ``packed`` returned: of a ``ByCode`` (bytes of cloudpickle) the function,
+    of other values the value itself."""
     return pickle.loads(value.code) if isinstance(value, ByCode) else value

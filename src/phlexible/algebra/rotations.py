@@ -36,9 +36,8 @@ def rotations_about_z(angles: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return the cross products a x b of vectors (..., 3), ten times faster than ``numpy.cross`` for few
-    vectors.
-    """
+    """Return the vector cross products a x b of arrays of vectors (..., 3), as ``numpy.cross`` does, but ten times
+    faster for few vectors."""
     if a.shape == b.shape == (3,):
         (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
         return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), dtype=np.float64)
@@ -63,7 +62,8 @@ def rotation_vector_matrices(vectors: Array) -> Array:
 
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
-    """Return whether a value is a SciPy ``Rotation``, recognized by its method, since SciPy is slow to import."""
+    """Return whether a value is an instance of SciPy's ``Rotation``. It is recognized by its method ``as_matrix``,
+    so that SciPy, which is slow to import, need not be imported."""
     return callable(getattr(value, "as_matrix", None)) and not isinstance(value, type)
 
 
@@ -120,16 +120,16 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
 
 
 def _in_plane(matrix: Array, name: str) -> Array:
-    """Return the rotation about z of a rotation matrix (3, 3), without round-off; raise an error if it rotates
-    about another axis.
-    """
+    """Return the exact rotation about z that is closest to a rotation matrix (3, 3) of a planar model; raise
+    ``ParameterError`` if that matrix rotates about another axis."""
     if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
         raise ParameterError(f"{name} must rotate about z in a planar model, got\n{matrix}")
     return rotation_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
 
 
 def cross_matrix(vectors: Array) -> Array:
-    """Return the skew matrices [a] of vectors a (..., 3), with [a] b = a x b, shape (..., 3, 3)."""
+    """Return the skew-symmetric matrices [a] of vectors a (..., 3), for which [a] b is the cross product a x b,
+    shape (..., 3, 3)."""
     result = np.zeros((*vectors.shape, 3))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         result[..., j, i] = vectors[..., k]

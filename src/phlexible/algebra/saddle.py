@@ -58,9 +58,9 @@ class SaddlePoint:
             self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
-        """Solve for x and y with right-hand sides f, shape (n,) or (n, columns), and g, shape (rows,) or (rows,
-        columns); None: g is zero.
-        """
+        """Solve the factored saddle-point system K x + G^T y = f, G x - D y = g for other right-hand sides, and
+        return x (n, ...) and the multipliers y (rows, ...). ``forces`` is f, shape (n,) or (n, columns); ``values``
+        is g, shape (rows,) or (rows, columns), None: zero."""
         above = (self._scale * forces.T).T
         if values is None:
             below = np.zeros((len(self._row_scale), *forces.shape[1:]))
@@ -75,14 +75,16 @@ class SaddlePoint:
 
 
 def _scaled_by(left: Array, matrix: Matrix, right: Array) -> Matrix:
-    """Return diag(left) @ matrix @ diag(right) for vectors ``left`` and ``right``."""
+    """Return the matrix product diag(left) @ matrix @ diag(right), which scales rows by the vector ``left`` and
+    columns by the vector ``right``; it is dense or sparse as ``matrix`` is."""
     if isinstance(matrix, np.ndarray):
         return left[:, None] * matrix * right
     return sparse.csr_array(sparse.diags_array(left) @ matrix @ sparse.diags_array(right))
 
 
 def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
-    """Return the matrix [[K, G^T], [G, -D]] of a saddle-point system with the diagonal ``compliance`` of D."""
+    """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass matrix K, constraint rows G and the
+    diagonal matrix D, whose entries are ``compliance``; K itself if there are no rows."""
     if not rows.shape[0]:
         return matrix
     soft = None
@@ -92,9 +94,8 @@ def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
 
 
 def natural_scale(mass: Matrix) -> Array:
-    """Return ``1 / sqrt(diag M)`` for a mass matrix M (n, n), the scale that gives all unknowns unit mass, shape
-    (n,).
-    """
+    """Return the scale factors 1 / sqrt(M_ii) of the unknowns of a mass matrix M (n, n), shape (n,), with which all
+    unknowns have unit mass."""
     return np.asarray(1 / np.sqrt(mass.diagonal()))
 
 
@@ -109,8 +110,9 @@ NEGLIGIBLE = 1e-10
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
-    """Return the factored system for the x that minimizes ``x.metric.x / 2 - f.x`` under ``matrix @ x = g``. Rows
-    of ``matrix`` may be linearly dependent.
+    """Return the factored system whose method ``solve(f, g)`` gives the x that minimizes ``x.metric.x / 2 - f.x``
+    under the linear constraints ``matrix @ x = g``, and their multipliers. Rows of ``matrix`` may be linearly
+    dependent.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -120,7 +122,8 @@ def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
 
 
 def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
-    """Return the solution x of ``matrix @ x = values`` with the least ``x.metric.x``, shape (n,).
+    """Return the x of least weighted norm ``x.metric.x`` among the solutions of the underdetermined equations
+    ``matrix @ x = values``, shape (n,).
 
     Linearly dependent equations are allowed; if they contradict each other, x leaves a residual.
 
@@ -133,9 +136,8 @@ def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
 
 
 def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """Return the solution x of ``matrix @ x = values`` with the least ``x.metric.x``, and its multipliers y. These
-    satisfy ``metric @ x + matrix.T @ y = 0``.
-    """
+    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of ``matrix @ x = values``, and
+    the multipliers y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)
@@ -151,9 +153,8 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Return a scale of the unknowns, shape (n,). It makes the entries of each row of ``matrix`` about equal and
-    those of the metric at most 1.
-    """
+    """Return scale factors of the unknowns of constrained equations, shape (n,), with which the entries of each row
+    of the constraint ``matrix`` are about equal and those of the ``metric`` are at most 1."""
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
     np.maximum.at(largest, sizes.row, sizes.data)

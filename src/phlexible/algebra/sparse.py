@@ -23,7 +23,8 @@ SMALL = 128
 
 
 def is_small(columns: int) -> bool:
-    """Return whether matrices with this number of columns are stored as dense arrays."""
+    """Return whether a matrix with this number of columns is stored as a dense array (up to 128 columns), where
+    SciPy's sparse ones are slower."""
     return columns <= SMALL
 
 
@@ -33,40 +34,44 @@ def as_array(matrix: Matrix) -> Array:
 
 
 def rows_times(rows: Matrix, values: Array) -> Array:
-    """Return the products of rows (k, n) with vectors (T, n), of floats or tape numbers, shape (T, k)."""
+    """Return the products ``rows @ value`` of a matrix (k, n) with T vectors, the rows of ``values`` (T, n), shape
+    (T, k). Values may be floats or tape numbers (which record their arithmetic)."""
     return np.asarray(values @ (as_array(rows) if values.dtype == object else rows).T)
 
 
 def scaled_rows(weights: Array, matrix: Matrix) -> Matrix:
-    """Multiply each row of a matrix (k, n) by its weight, shape (k,); dense matrices also take weights (..., k)."""
+    """Return a matrix (k, n) whose rows are multiplied by the weights (k,), diag(weights) @ matrix. For dense
+    matrices weights (..., k) give a stack (..., k, n)."""
     if isinstance(matrix, np.ndarray):
         return weights[..., None] * matrix
     return sparse.csr_array(sparse.diags_array(weights) @ matrix)
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """Return the transpose of a matrix; of a stack of dense matrices (..., k, n) each one is transposed."""
+    """Return the transpose of a dense or sparse matrix; of a stack of dense matrices (..., k, n) every matrix is
+    transposed, shape (..., n, k)."""
     return matrix.mT if isinstance(matrix, np.ndarray) else matrix.T
 
 
 def hstack(*blocks: Matrix) -> Matrix:
-    """Join matrices side by side; the result is a dense array if all are, else sparse."""
+    """Return matrices with the same number of rows joined side by side; the result is a dense array if all of them
+    are, else a sparse CSR array."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.hstack(blocks)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 
 def vstack(*blocks: Matrix) -> Matrix:
-    """Join matrices one below the other; the result is a dense array if all are, else sparse."""
+    """Return matrices with the same number of columns joined one below the other; the result is a dense array if
+    all of them are, else a sparse CSR array."""
     if all(isinstance(block, np.ndarray) for block in blocks):
         return np.concatenate(blocks)
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
 def summed_rows(weights: Array, matrix: Matrix, count: int) -> Matrix:
-    """Return weighted sums of groups of ``count`` consecutive rows of a matrix (k, n), with weights (k,), shape (k
-    / count, n).
-    """
+    """Return weighted sums of consecutive rows of a matrix (k, n): rows 0 to count - 1 give the first row of the
+    result, and so on. Row i has the weight ``weights[i]``; the result has shape (k / count, n)."""
     if isinstance(matrix, np.ndarray):
         return np.asarray((weights[:, None] * matrix).reshape(-1, count, matrix.shape[1]).sum(axis=1))
     k = len(weights)
@@ -80,7 +85,8 @@ def is_zero(matrix: Matrix) -> bool:
 
 
 def bytes_of(matrix: Matrix) -> tuple[object, ...]:
-    """Return the content of a matrix as a hashable tuple, equal for matrices with identical numbers."""
+    """Return shape and content of a dense or sparse matrix as a hashable tuple, equal for matrices with identical
+    numbers, as a key of a dictionary or cache."""
     if isinstance(matrix, np.ndarray):
         return (matrix.shape, matrix.tobytes())
     return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
@@ -100,24 +106,24 @@ class Pattern:
     shape: tuple[int, int]
 
     def matrix(self, values: Array) -> Matrix:
-        """Return the matrix with the given values at these positions; values at the same position are added. It is
-        dense if it is small.
-        """
+        """Return the matrix with the given values (entries,) at the positions of this sparsity pattern; values at
+        the same position are added. The result is dense if it is small, else a sparse CSR array."""
         if self._flat is None:
             return sparse.coo_array((values, (self.rows, self.columns)), self.shape).tocsr()
         return np.bincount(self._flat, values, self.shape[0] * self.shape[1]).reshape(self.shape)
 
     @cached_property
     def _flat(self) -> IntArray | None:
-        """Flat indices of the entries in a small, dense matrix; None if the matrix is sparse."""
+        """Indices of the pattern's entries in the flattened dense matrix, row * columns + column, shape (entries,);
+        None if the matrix is so large that it is stored as sparse."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
 
 
 def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:
-    """Sum e blocks, or one block e times, into a sparse matrix of the given shape; block k has the row indices
-    ``rows[k]`` and column indices ``columns[k]``.
-    """
+    """Return the sparse matrix of the given shape in which dense blocks are added up, as in the assembly of finite
+    elements. Block e is added at the row indices ``rows[e]`` and column indices ``columns[e]``; a single block (m,
+    n) serves for all e."""
     count = len(rows)
     both = np.broadcast_arrays(rows.reshape(count, -1, 1), columns.reshape(count, 1, -1))
     values = np.broadcast_to(blocks, (count, *blocks.shape)) if blocks.ndim == 2 else blocks
@@ -125,25 +131,23 @@ def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple
 
 
 def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
-    """Return the matrix with square blocks along its diagonal, shape (size, size); a dense array if it is small,
-    else sparse.
-    """
+    """Return the block-diagonal matrix of square blocks, shape (size, size); a dense array if ``size`` is small (up
+    to 128), else sparse."""
     if is_small(size):
         return block_diagonal(blocks, size)
     return sparse_diagonal(blocks)
 
 
 def equal_diagonal(blocks: Array) -> sparse.csr_array:
-    """Return the sparse matrix with k blocks of equal shape, given as (k, m, n), along its diagonal, shape (k m, k
-    n).
-    """
+    """Return the sparse block-diagonal matrix of k dense blocks of equal shape (m, n), given as an array (k, m, n);
+    the result has shape (k m, k n)."""
     count, rows, columns = blocks.shape
     places = np.arange(count), np.arange(count + 1)
     return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
 
 
 def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
-    """Return the sparse matrix with dense or sparse blocks along its diagonal."""
+    """Return the sparse block-diagonal matrix (CSR) of dense or sparse blocks of any shapes."""
     data, indices, counts, column = [], [], [np.zeros(1, dtype=np.int64)], 0
     for block in blocks:
         if isinstance(block, np.ndarray):
@@ -165,7 +169,7 @@ def sparse_diagonal(blocks: Iterable[Any]) -> sparse.csr_array:
 
 
 def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
-    """Return the dense matrix with square blocks along its diagonal, shape (size, size)."""
+    """Return the dense block-diagonal matrix of square blocks, which may be dense or sparse, shape (size, size)."""
     result, begin = np.zeros((size, size)), 0
     for block in blocks:
         end = begin + block.shape[0]
@@ -175,9 +179,8 @@ def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
 
 
 def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
-    """Return the matrix made of rows of blocks, where None is a zero block; a dense array if all blocks are, else
-    sparse.
-    """
+    """Return the matrix that is composed of a grid of blocks, given as rows of matrices, where None is a zero
+    block. The result is a dense array if all blocks are, else a sparse CSC array."""
     present = [block for row in blocks for block in row if block is not None]
     if not all(isinstance(block, np.ndarray) for block in present):
         return sparse.csc_array(sparse.block_array(blocks))
@@ -196,7 +199,8 @@ def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
 
 
 def lu_factors(matrix: Any, **options: Any) -> SuperLU:
-    """Factor a square sparse matrix, real or complex, into L U by SuperLU; raise an error if it is singular.
+    """Return the sparse LU factors (SciPy's ``SuperLU`` object, with a method ``solve``) of a square sparse matrix,
+    real or complex; raise ``SingularMatrixError`` if it is singular.
 
     Args:
         matrix: in any format of SciPy, shape (N, N).
@@ -222,8 +226,8 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
 
 
 def solver(matrix: Any) -> Callable[[Array], Array]:
-    """Factor a matrix, dense or sparse, and return a function that solves with it for right-hand sides (N,) or (N,
-    k).
+    """Factor a square matrix, dense (LU of LAPACK) or sparse (SuperLU), and return a function that solves ``matrix
+    @ x = b`` for right-hand sides b, shape (N,) or (N, k).
 
     Raises:
         SingularMatrixError: it is sparse and has no inverse; solutions of a singular dense array are not finite.
@@ -245,8 +249,9 @@ BACKWARD = 1e-12
 
 
 def diagonal_solver(matrix: sparse.sparray) -> Callable[[Array], Array]:
-    """Factor a structurally symmetric sparse matrix and return a function that solves with it. Pivots are on the
-    diagonal if that is accurate.
+    """Factor a sparse matrix with symmetric pattern and return a function that solves ``matrix @ x = b``. Pivots
+    are taken from the diagonal, which needs less fill, if a trial solution is then accurate; otherwise with
+    ordinary pivoting.
 
     Raises:
         SingularMatrixError: it has no inverse.
@@ -285,9 +290,9 @@ class Factors:
     solve: Callable[[Array], Array]
 
 
-def factored(matrix: sparse.csr_array, places: Array) -> Factors:
-    """Factor a symmetric positive definite matrix by rslab, pypardiso or SuperLU, the first of them that is
-    installed.
+def definite_factors(matrix: sparse.csr_array, places: Array) -> Factors:
+    """Factor a large symmetric positive definite matrix by the first installed of the libraries rslab, pypardiso
+    and SuperLU. Return the function that solves with it, and the library's name, as ``Factors``.
 
     Args:
         matrix: shape (N, N), symmetric, positive definite.
@@ -303,13 +308,13 @@ def factored(matrix: sparse.csr_array, places: Array) -> Factors:
 
 
 def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array], Array]:
-    """Factor a symmetric positive definite matrix by SuperLU and return a function that solves with it; large ones
-    in an order of nested dissection.
-    """
+    """Factor a symmetric positive definite sparse matrix by SuperLU and return a function that solves ``matrix @ x
+    = b`` for b (N, k). Above 30 000 unknowns these are ordered by nested dissection of their positions ``places``
+    (N, 3) [m]."""
     if matrix.shape[0] < SMALL_FACTOR:
         order, options = np.arange(matrix.shape[0]), SYMMETRIC
     else:
-        order, options = dissected(matrix, places), SYMMETRIC | {"permc_spec": "NATURAL"}
+        order, options = dissection_order(matrix, places), SYMMETRIC | {"permc_spec": "NATURAL"}
     factors = lu_factors(matrix[order][:, order], **options)
 
     def solve(loads: Array) -> Array:
@@ -321,7 +326,8 @@ def superlu_factors(matrix: sparse.csr_array, places: Array) -> Callable[[Array]
 
 
 def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """Factor a matrix by rslab (L D L^T) and return a function that solves for loads (N, k), also for k = 0."""
+    """Factor a symmetric positive definite sparse matrix by the library rslab (L D L^T), passed as the imported
+    module ``package``. Return a function that solves ``matrix @ x = b`` for b (N, k), also for k = 0."""
     factors = package.ldlt(sparse.csr_matrix(matrix))
     return lambda loads: np.asarray(
         factors.solve_many(np.ascontiguousarray(loads)) if loads.shape[1] else loads.copy()
@@ -329,9 +335,8 @@ def rslab_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], A
 
 
 def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array], Array]:
-    """Factor a matrix by MKL's PARDISO (L L^T) and return a function that solves for loads (N, k), also for k =
-    0.
-    """
+    """Factor a symmetric positive definite sparse matrix by MKL's PARDISO (L L^T), passed as the imported module
+    ``package`` (pypardiso). Return a function that solves ``matrix @ x = b`` for b (N, k), also for k = 0."""
     upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
     upper.sort_indices()
     factors = package.PyPardisoSolver(mtype=2)
@@ -341,9 +346,10 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
     ).reshape(loads.shape)
 
 
-def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
-    """Return an order of elimination by nested dissection, shape (N,): halves along the longest side of the
-    positions, their separator last.
+def dissection_order(matrix: sparse.csr_array, places: Array) -> IntArray:
+    """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,), by
+    nested dissection: unknowns are halved along the longest direction of their positions, and those between both
+    halves come last, recursively.
 
     Args:
         matrix: of which only the pattern is used, shape (N, N).
@@ -375,7 +381,8 @@ def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Return the concatenation of the ranges start, start + 1, ... with the given starts and lengths."""
+    """Return the concatenation of integer ranges ``start, start + 1, ..., start + length - 1``, one for each pair
+    of entries of ``starts`` and ``lengths``."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
 
@@ -408,7 +415,8 @@ class WeightedSums:
     cancels: bool = False
 
     def of(self, values: Array) -> Array:
-        """Return the weighted sums of values (T, size, ...) at T instants, shape (T, count, ...)."""
+        """Return the weighted sums of values x at T instants, y = W x with the constant sparse matrix W (count,
+        size) of these sums. Values have shape (T, size, ...), the result (T, count, ...)."""
         inner = values.shape[2:]
         is_small = values.size <= FEW and values.dtype != object  # SciPy begins slowly
         if self._dense is not None and is_small:
@@ -424,19 +432,21 @@ class WeightedSums:
         return result
 
     def weighted(self, weights: Array) -> "WeightedSums":
-        """Return sums over the same entries with other weights, shape (entries,)."""
+        """Return weighted sums with the same sparsity pattern (which x is added to which y) as these, but with
+        other weights, shape (entries,)."""
         other = replace(self, weights=weights)
         vars(other).update(_starts=self._starts, _owners=self._owners)
         return other
 
     @cached_property
     def transposed(self) -> "WeightedSums":
-        """Sums with the transposed matrix: from the sums' indices to those of their terms."""
+        """Weighted sums with the transposed matrix W^T, x = W^T y, where these sums are y = W x."""
         return sums_of(self.weights, self.sources, self.owners, self.size, self.count)
 
     @cached_property
     def _dense(self) -> Array | None:
-        """Matrix of all weights as a dense array (count, size) if it is small, else None."""
+        """Matrix W of the weighted sums y = W x as a dense array (count, size) if it is small and exact
+        cancellation is not needed, else None."""
         if self.count * self.size > FEW:
             return None
         if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel
@@ -447,17 +457,18 @@ class WeightedSums:
 
     @cached_property
     def _starts(self) -> IntArray:
-        """Index of the first entry of each sum that has entries."""
+        """Indices at which the entries (weight, source) of each weighted sum begin in the sorted list of all
+        entries, only of sums that have entries; ascending."""
         return np.flatnonzero(np.diff(self.owners, prepend=-1))
 
     @cached_property
     def _owners(self) -> IntArray:
-        """Indices of the sums that have entries, ascending."""
+        """Indices of the weighted sums that have at least one entry, ascending; the others are zero."""
         return self.owners[self._starts]
 
     @cached_property
     def _matrix(self) -> sparse.csr_array:
-        """Matrix of all weights as a sparse array, shape (count, size)."""
+        """Matrix W of the weighted sums y = W x as a sparse CSR array, shape (count, size)."""
         shape = (self.count, self.size)
         return sparse.coo_array((self.weights, (self.owners, self.sources)), shape).tocsr()
 
@@ -465,7 +476,8 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return weighted sums from their entries (weight, index of the sum, index of the term) in any order."""
+    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W, from a list of entries
+    (weight, index of the sum y, index of the number x) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -474,17 +486,15 @@ def weighted_sums(
 def sums_of(
     weights: Array, owners: IntArray, sources: IntArray, count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return weighted sums of terms, described by three arrays of equal length: weights, indices of the sums and
-    indices of the terms.
-    """
+    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W, from three arrays of
+    equal length: the weights, ``owners`` (indices of the sums y) and ``sources`` (indices of the numbers x)."""
     order = np.argsort(owners, kind="stable")
     return WeightedSums(weights[order], sources[order], owners[order], count, size, cancels)
 
 
 def plain_sums(owners: IntArray, count: int) -> WeightedSums:
-    """Return sums without weights: number k is added to the sum ``owners[k]``, shape (numbers,), of ``count``
-    sums.
-    """
+    """Return ``count`` sums without weights of consecutive numbers x: x_k is added to the sum with the index
+    ``owners[k]``; ``owners`` has one entry for each number."""
     order = np.argsort(owners, kind="stable")
     return WeightedSums(np.ones(len(owners)), order.astype(np.int64), owners[order], count, len(owners))
 
@@ -495,18 +505,18 @@ OVERHEAD = 30  # additional cost of a patch, in entries
 WIDEST = 32  # columns of a patch
 
 
-def patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
-    """Return row and column ranges of dense rectangles with disjoint columns that cover the nonzero entries of a
-    matrix at least cost.
-    """
+def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
+    """Return dense rectangular windows, as pairs of a slice of rows and a slice of columns, that cover all nonzero
+    entries of a sparse matrix at least cost. No two windows share a column. Products of the matrix then are loops
+    over dense blocks."""
     return () if is_zero(matrix) else _cheapest_patches(tuple(_column_spans(matrix)))
 
 
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
 def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
-    """Return the cheapest rectangles that cover a matrix, given the first row and the one after the last row of
-    each column.
-    """
+    """Return the dense windows (slice of rows, slice of columns) that cover the nonzero entries of a matrix at
+    least cost, by dynamic programming over the columns. ``spans`` has the first nonzero row of each column and the
+    one after the last."""
     count = len(spans)
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))
     top, bottom = first, last
@@ -535,12 +545,14 @@ def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, 
 
 
 def _column_spans(matrix: Matrix) -> list[tuple[int, int]]:
-    """Return the first nonzero row and the one after the last of each column; (rows, 0) for a zero column."""
-    return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in supports(matrix.T)]
+    """Return, for each column of a matrix, the index of its first nonzero row and the one after its last; (number
+    of rows, 0) for a zero column."""
+    return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in row_spans(matrix.T)]
 
 
-def supports(matrix: Matrix) -> list[tuple[int, int]]:
-    """Return the first nonzero column and the one after the last of each row of a matrix; (0, 0) for a zero row."""
+def row_spans(matrix: Matrix) -> list[tuple[int, int]]:
+    """Return, for each row of a dense or sparse matrix, the index of its first nonzero column and the one after its
+    last; (0, 0) for a zero row."""
     count = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
         entries = sparse.coo_array(matrix)
@@ -560,7 +572,7 @@ def supports(matrix: Matrix) -> list[tuple[int, int]]:
 
 
 def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
-    """Return a rectangular part of a dense or CSR matrix as a dense array."""
+    """Return the submatrix ``matrix[rows, columns]`` of a dense or sparse (CSR) matrix as a dense array."""
     if isinstance(matrix, np.ndarray):
         return matrix[rows, columns]
     result = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
@@ -573,14 +585,15 @@ def window(matrix: Matrix, rows: slice, columns: slice) -> Array:
 
 
 def disjoint_columns(pattern: sparse.csc_array) -> list[list[int]]:
-    """Group the columns of a sparse matrix so that columns of one group have no row in common; return lists of
-    column indices.
-    """
+    """Group the columns of a sparse matrix so that no two columns of one group have an entry in the same row;
+    return a list of column indices for each group. A Jacobian with this pattern needs one difference quotient for
+    each group."""
     return disjoint_groups(np.split(pattern.indices, pattern.indptr[1:-1])) if pattern.shape[1] else []
 
 
 def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
-    """Group sets of integers so that the sets of one group are disjoint; return lists of the sets' indices."""
+    """Group sets of integers, given as arrays, so that no two sets of one group have a member in common; return a
+    list of the indices of the sets for each group. Each set joins the first group that it fits in."""
     groups: list[list[int]] = []
     taken: list[Array] = []
     numbers, places = np.unique(np.concatenate(sets), return_inverse=True)

@@ -28,8 +28,8 @@ def derivatives(
     end: float = np.inf,
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """Return the first and second time derivative of a user's function at a time [s], by differences, each of the
-    shape of its values.
+    """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
+    the function's values, by polynomial interpolation in shrinking windows around the time.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -65,21 +65,21 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return the time derivatives of a user's function at many times, shape (times, k), by one window of
-    differences, with unknown accuracy.
+    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k), by
+    differences in one window of fixed length (0.02 s) around each time. The accuracy is unknown.
 
     Raises:
         ValueError: the function ends inside a window.
     """
     count = len(times)
-    samples, weights = _windows(times, LONGEST, begin)
+    samples, weights = _sample_windows(times, LONGEST, begin)
     values = function(np.concatenate([times, samples.ravel()]))
     return _weighted_changes(values[count:], values[:count], weights) * (2 / LONGEST)
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return the time derivatives of a user's function at many times, shape (times, k), by differences; the
-    function takes an array of times.
+    """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by differences
+    in shrinking windows. ``function`` takes an array of times and returns values (times, k).
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
@@ -91,9 +91,8 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
-    """Return the time derivatives of a function at many times, shape (times, k), by windows that are halved for all
-    times together until each converges.
-    """
+    """Return the derivatives of a user's function at many times [s], shape (times, k). Windows of samples are
+    halved for all times in the same calls of the function, until the derivative at each time has converged."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -101,7 +100,7 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     open_rows = np.arange(len(times))
     length, coarse = LONGEST, None
     while len(open_rows) and length > SHORTEST:
-        samples, weights = _windows(times[open_rows], length, begin)
+        samples, weights = _sample_windows(times[open_rows], length, begin)
         fine = _weighted_changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
         going = np.ones(len(open_rows), dtype=bool)
         if coarse is not None:
@@ -114,20 +113,20 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     return result
 
 
-def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
-    """Return sample times in a window around each time, or after it near ``begin``, and the samples' weights in the
-    derivative, each (T, k).
-    """
+def _sample_windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
+    """Return the sample times in a window of the given length [s] around each of T times, shape (T, k), and the
+    weights of the samples in the derivative at that time, shape (T, k). Windows that would begin before ``begin``
+    lie after the time instead."""
     is_inside = (times - length / 2 >= begin)[:, None]
-    middle, first = _weights(0.0), _weights(-1.0)
+    middle, first = _stencil(0.0), _stencil(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
     return times[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)), weights
 
 
 def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
-    """Return for each time the sum of weights (T, k) times changes of the samples from the value at the time, shape
-    (T, c). ``values`` (T k, c) are the samples, ``here`` (T, c) the values at the times.
-    """
+    """Return, for each of T times, the weighted sum of the differences of a function's samples from its value at
+    that time, shape (T, c). These are the samples ``values`` (T k, c), the values ``here`` (T, c) and the
+    ``weights`` (T, k)."""
     change = values.reshape(*weights.shape, -1) - here[:, None]
     return np.asarray(np.einsum("tk,tkc->tc", weights, change))
 
@@ -135,15 +134,16 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return a function's value at a time, and pairs of first and second derivatives from windows of several
-    lengths, the longest last.
+    """Return the value of a function at a time [s], and its pairs (first derivative, second derivative) computed
+    from samples in the longest windows around it, sorted by length, the longest last. All samples are taken in one
+    call.
 
     The list is empty if the function ends in one of the windows.
     """
     lengths = [LONGEST / 2**k for k in range(BATCH)]
     places = [_relative_time(time, length, begin, end) for length in lengths]
     times = [
-        time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)
+        time + length / 2 * (_stencil(place)[0] - place) for length, place in zip(lengths, places, strict=True)
     ]
     try:
         values = function(np.concatenate([[time], *times]))
@@ -157,9 +157,9 @@ def _longest_windows(
 
 
 def _relative_time(time: float, length: float, begin: float, end: float) -> float:
-    """Return the position of a time in its window of the given length [s]: -1 at its beginning, 0 in the middle, 1
-    at its end. Windows lie between ``begin`` and ``end`` if possible.
-    """
+    """Return where a time lies in the window of the given length [s] in which a function is sampled: -1 at its
+    beginning, 0 in its middle, 1 at its end. This keeps the window between the times ``begin`` and ``end``, if
+    possible."""
     if time + length / 2 > end and time - length >= begin:
         return 1.0
     return 0.0 if time - length / 2 >= begin else -1.0
@@ -168,9 +168,9 @@ def _relative_time(time: float, length: float, begin: float, end: float) -> floa
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Return first and second derivative of a function at a time [s] from one window of the given length [s]. The
-    window lies before the time if the function ends after it.
-    """
+    """Return the first and the second derivative of a user's function at a time [s] from samples in one window of
+    the given length [s], around the time if possible. The window lies before the time if the function raises
+    ``ValueError`` after it."""
     place = _relative_time(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
@@ -183,28 +183,27 @@ def _window_derivatives(
 def _interpolant_derivatives(
     function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
-    """Return first and second derivative at a time of the polynomial through a function's samples in a window of
-    the given length [s]. ``place``, -1 to 1, is the position of the time in it.
-    """
-    points = _weights(place)[0]
+    """Return the first and the second derivative, at a time [s], of the polynomial of degree 12 through the samples
+    of a function in a window of the given length [s]. ``place`` is the position of the time in it: -1 beginning, 1
+    end."""
+    points = _stencil(place)[0]
     values = function(np.append(time + length / 2 * (points - place), time))
     return _both_derivatives(values[:-1] - values[-1], length, place)
 
 
 def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array, Array]:
-    """Return first and second derivative at a time from the changes (samples, ...) of a function between that time
-    and samples in a window. The window has a length [s], and ``place``, -1 to 1, is the position of the time.
-    """
-    _, first, second = _weights(place)
+    """Return the first and the second derivative of a function at a time from the differences ``change`` (samples,
+    ...) between its samples in a window and its value at the time. The window has a ``length`` [s], and the time is
+    at ``place``, from -1 (beginning) to 1 (end)."""
+    _, first, second = _stencil(place)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
     return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
 
 
 @cache
-def _weights(place: float) -> tuple[Array, Array, Array]:
-    """Return 13 Chebyshev points of [-1, 1], and the weights of values there in first and second derivative at
-    ``place``, each of shape (13,).
-    """
+def _stencil(place: float) -> tuple[Array, Array, Array]:
+    """Return the 13 Chebyshev points of [-1, 1], and two sets of weights (13,) with which samples at these points
+    give the first and the second derivative of the interpolating polynomial at ``place`` in [-1, 1]."""
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
@@ -248,22 +247,23 @@ class Jump(NamedTuple):
 
 
 def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
-    """Raise an error if a user's function ``rates`` is not the derivative of the user's function ``values`` at the
-    given times.
+    """Raise ``ParameterError`` if a user's function ``rates`` is not the time derivative of the user's function
+    ``values`` at the given times [s]. Both take an array of times; ``name`` stands in the message.
 
     Raises:
         ParameterError: the message has the time, the rate and the difference quotient.
     """
     if wrong := wrong_rate(values, rates, times):
         raise ParameterError(
-            f"{name} must be the derivative: at t = {wrong.time:.6g} s it is {listed(wrong.rate)}, the function"
-            f" itself changes by {listed(wrong.quotient)} a second; correct it or leave it out"
+            f"{name} must be the derivative: at t = {wrong.time:.6g} s it is {as_text(wrong.rate)}, the function"
+            f" itself changes by {as_text(wrong.quotient)} a second; correct it or leave it out"
         )
 
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
-    """Return the time at which a user's rate differs most from the function's derivative, on both sides of a kink;
-    None if it agrees everywhere.
+    """Return the time at which a user's function ``rates`` differs most from the derivative of the function
+    ``values`` (by differences), with both values; None if they agree at all times. At a kink the rate may be that
+    of either side.
 
     Times at which a function raises ValueError are left out.
     """
@@ -281,14 +281,14 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
         allowed = AGREEMENT * fastest + RATE_ROUND_OFF * np.abs(values(np.array([result.time]))).max()
         if _rate_error(result) <= allowed:
             return None
-        if not any(np.abs(result.rate - side).max() <= allowed for side in _one_sided(values, result.time)):
+        if not any(np.abs(result.rate - side).max() <= allowed for side in _one_sided_rates(values, result.time)):
             return result
     return None
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """Return the first jump of a function by more than ``smallest`` between two of the ascending times; None if
-    there is none.
+    """Return the first discontinuity of a function of time that is larger than ``smallest``, between two of the
+    given ascending times: its time and the values before and after it. None if there is none.
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
@@ -306,8 +306,9 @@ def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
     return None
 
 
-def listed(vector: Array) -> str:
-    """Return a vector as text for messages, such as "(1, 0.5)"; a single component without parentheses."""
+def as_text(vector: Array) -> str:
+    """Return a vector as text for messages, such as "(1, 0.5)", with six digits; a vector of one component without
+    parentheses."""
     numbers_ = ", ".join(f"{component:.6g}" for component in vector)
     return numbers_ if len(vector) == 1 else f"({numbers_})"
 
@@ -315,9 +316,9 @@ def listed(vector: Array) -> str:
 def _narrow_jump(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """Return the jump between two times by halving the interval, if the change stays in one half of it; None if it
-    is spread.
-    """
+    """Return the discontinuity of a function between two times ``ends``, at which it has the values ``at``, by
+    repeated halving of the interval: its time and the values on both sides. None if the change is smaller than
+    ``smallest`` or is not sudden."""
     (begin, end), (low, high) = ends, at
     if float(_largest_component(high - low)) <= smallest:
         return None
@@ -334,9 +335,8 @@ def _narrow_jump(
 
 
 def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
-    """Return whether rates agree with the derivatives of a function by a single window each, clearly enough that no
-    finer check is needed.
-    """
+    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times so well that
+    a rough difference quotient (one window of samples) shows it. False means that a finer check has to decide."""
     with suppress(ValueError):
         user_rates = rates(times)
         gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)
@@ -345,15 +345,15 @@ def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
 
 
 def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
-    """Return for each time the value of a user's function ``rates`` together with the difference quotient of the
-    function ``values``.
-    """
+    """Return, for each time, a record of the time, the value of the user's function ``rates`` and the derivative of
+    the function ``values`` by differences, whether they agree or not."""
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 
 
-def _one_sided(values: Values, time: float) -> list[Array]:
-    """Return the derivatives (k,) of a function just after and just before a time, each only if it exists."""
+def _one_sided_rates(values: Values, time: float) -> list[Array]:
+    """Return the one-sided derivatives (k,) of a function of time just after and just before a time [s], as a list;
+    a side on which the function raises ``ValueError`` is left out."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])
@@ -363,12 +363,14 @@ def _one_sided(values: Values, time: float) -> list[Array]:
 
 
 def _rate_error(wrong: WrongRate) -> float:
-    """Return the largest difference of a rate from the difference quotient."""
+    """Return the largest absolute component of the difference between the rate that a user supplied and the
+    difference quotient of the function, both in ``wrong``."""
     return float(np.abs(wrong.rate - wrong.quotient).max())
 
 
 def _largest_component(vectors: Array) -> Array:
-    """Return the largest absolute component of vectors (..., k), shape (...)."""
+    """Return the largest absolute value of the components of each vector, for an array of vectors (..., k); shape
+    (...)."""
     return np.asarray(np.abs(vectors).max(axis=-1))
 
 
@@ -393,29 +395,30 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
-    """Return the first interval between two of the given arguments in which ``slope`` is not the derivative of
-    ``energy``; None if there is none.
+    """Return the first interval between two neighbouring arguments ``places`` in which a user's function ``slope``
+    is not the derivative of the function ``energy``, by more than ``tolerance``; None if there is none.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.
     """
     for begin, end in itertools.pairwise(places.tolist()):
-        growth, mean = growth_of(energy, begin, end), mean_of(slope, begin, end)
+        growth, mean = quotient_of(energy, begin, end), mean_value(slope, begin, end)
         if abs(growth - mean) <= tolerance:
             continue
         pieces = itertools.pairwise(np.linspace(begin, end, PIECES + 1).tolist())
-        wrong = [not abs(growth_of(energy, a, b) - mean_of(slope, a, b)) <= tolerance for a, b in pieces]
+        wrong = [not abs(quotient_of(energy, a, b) - mean_value(slope, a, b)) <= tolerance for a, b in pieces]
         if sum(wrong) > KINKS:
             return Disagreement(begin, end, growth, mean)
     return None
 
 
-def growth_of(function: Function, begin: float, end: float) -> float:
-    """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a function f."""
+def quotient_of(function: Function, begin: float, end: float) -> float:
+    """Return the difference quotient (f(end) - f(begin)) / (end - begin) of a scalar function f of one number."""
     return (float(function(end)) - float(function(begin))) / (end - begin)
 
 
-def mean_of(function: Function, begin: float, end: float) -> float:
-    """Return the mean value of a function between two arguments, by 8 Gauss points."""
+def mean_value(function: Function, begin: float, end: float) -> float:
+    """Return the mean value of a scalar function on the interval from ``begin`` to ``end``, by Gauss quadrature
+    with 8 points."""
     places = (begin + end) / 2 + (end - begin) / 2 * POINTS
     return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, places, strict=True))) / 2

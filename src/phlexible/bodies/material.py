@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from phlexible.algebra.fields import Finite, Positive, RelaxationTime, convert_fields
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
-from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled
+from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled_section
 from phlexible.errors import ParameterError, UnitWarning, warn_user
 
 # Isotropic linear elastic material with Kelvin-Voigt viscosity.
@@ -93,7 +93,7 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
     if isinstance(section, AnySection):
         return section
     if callable(section) and not isinstance(section, type):
-        return sampled(section, length, elements)
+        return sampled_section(section, length, elements)
     raise ParameterError(
         "section must be a Section, CircularSection or RectangularSection, a GeneralSection, a VaryingSection or a"
         f" function of the position, got {section!r}"

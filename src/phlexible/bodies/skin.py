@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.shapes.creases import creases, joined, smoothed
+from phlexible.shapes.creases import merged_vertices, shading_vertices, sharp_edges
 from phlexible.shapes.surfaces import Outline, Triangulation
 
 NO_LINES: tuple[IntArray, ...] = ()
@@ -63,9 +63,9 @@ class Skin:
 
     def edges(self) -> IntArray:
         """Return the sharp edges of the undeformed surface as pairs of vertex indices, shape (e, 2)."""
-        vertices, triangles = joined(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
+        vertices, triangles = merged_vertices(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
         used, first = np.unique(triangles, return_index=True)
-        return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, creases(vertices, triangles))])
+        return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, sharp_edges(vertices, triangles))])
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
@@ -119,8 +119,8 @@ def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Seque
 
 def solid_skin(surface: Triangulation) -> Skin:
     """Return the skin of a rigid surface, with one node at the origin of the body."""
-    vertices, triangles = joined(surface.vertices, surface.triangles)
-    vertex_of, normals, faces = smoothed(vertices, triangles)
+    vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
+    vertex_of, normals, faces = shading_vertices(vertices, triangles)
     return Skin(
         positions=np.zeros((1, 3)),
         shapes=np.zeros((1, 3, 0)),

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array, called, check_callable, finite
 from phlexible.algebra.fields import Positive, convert_fields
 from phlexible.algebra.number_tape import exceeds
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_derivatives import disagreement, mean_of
+from phlexible.algebra.user_derivatives import disagreement, mean_value
 from phlexible.errors import ParameterError
 
 # Base class: a density W(C) of C = ``|dr/ds|^2`` with stress and tension.
@@ -307,7 +307,7 @@ class Law(Portable, StringLaw):
         quotient = (after - before) / change
         if abs(change) >= NEAR * C0:
             return quotient
-        mean = mean_of(self._slope_at, C0, C1)
+        mean = mean_value(self._slope_at, C0, C1)
         round_off = 64 * np.finfo(float).eps * (abs(before) + abs(after) + abs(self.modulus)) / abs(change)
         return mean if abs(mean - quotient) <= round_off else quotient
 

@@ -11,9 +11,8 @@ from phlexible.algebra.arrays import Array
 
 @cache
 def gauss(count: int) -> tuple[Array, Array]:
-    """Return Gauss points (count,) in (0, 1) and weights (count,) with sum 1, which integrate polynomials of degree
-    2 count - 1 exactly.
-    """
+    """Return the Gauss-Legendre quadrature rule with ``count`` points on the interval (0, 1): points (count,) and
+    weights (count,) with sum 1. It integrates polynomials of degree 2 count - 1 exactly."""
     points, weights = np.polynomial.legendre.leggauss(count)
     both = (1 + points) / 2, weights / 2
     for array in both:
@@ -25,30 +24,26 @@ def gauss(count: int) -> tuple[Array, Array]:
 
 
 def lagrange_values(s: Array) -> Array:
-    """Return the linear Lagrange functions of both ends of a line element at relative positions s (k,) from 0 to 1,
-    shape (k, 2).
-    """
+    """Return the values of both linear Lagrange shape functions (1 - s and s) of a line element at relative
+    positions s (k,) in [0, 1], shape (k, 2)."""
     return np.stack([1 - s, s], axis=-1)
 
 
 def lagrange_slopes(s: Array, length: float) -> Array:
-    """Return the derivatives d/dx of the linear Lagrange functions on an element of the given length [m], shape (k,
-    2) [1/m].
-    """
+    """Return the derivatives d/dx, -1/L and 1/L, of both linear Lagrange shape functions of a line element of the
+    given length L [m], at relative positions s (k,), shape (k, 2) [1/m]."""
     return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
 
 
 def quadratic_values(s: Array) -> Array:
-    """Return the quadratic Lagrange functions of start, middle and end of a line element at relative positions s
-    (k,), shape (k, 3).
-    """
+    """Return the values of the three quadratic Lagrange shape functions (of the nodes at the start, in the middle
+    and at the end) of a line element, at relative positions s (k,) in [0, 1], shape (k, 3)."""
     return np.stack([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)], axis=-1)
 
 
 def quadratic_slopes(s: Array, length: float) -> Array:
-    """Return the derivatives d/dx of the quadratic Lagrange functions at relative positions s (k,) of an element of
-    the given length [m]. The result has shape (k, 3) [1/m].
-    """
+    """Return the derivatives d/dx of the three quadratic Lagrange shape functions of a line element of the given
+    length [m], at relative positions s (k,) in [0, 1], shape (k, 3) [1/m]."""
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
@@ -58,9 +53,9 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """Return the cubic Hermite functions at relative positions s (k,) of a line element of the given length [m],
-    shape (k, 4): of value and slope at its start, then at its end.
-    """
+    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m], at
+    relative positions s (k,) in [0, 1], shape (k, 4). They belong to the deflection and slope at the start, then at
+    the end."""
     return np.stack(
         [
             (1 - s) ** 2 * (1 + 2 * s),
@@ -73,9 +68,9 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """Return the first derivatives d/dx of the four cubic Hermite functions at relative positions s (k,) of an
-    element of the given length [m]. The result has shape (k, 4).
-    """
+    """Return the first derivatives d/dx of the four cubic Hermite shape functions (deflection and slope at the
+    start, then at the end) of a beam element of the given length [m], at relative positions s (k,), shape (k,
+    4)."""
     return np.stack(
         [
             6 * s * (s - 1) / length,
@@ -88,9 +83,9 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
-    """Return the second derivatives d2/dx2 of the four cubic Hermite functions at relative positions s (k,) of an
-    element of the given length [m]. The result has shape (k, 4).
-    """
+    """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions (deflection and slope at the
+    start, then at the end) of a beam element of the given length [m], at relative positions s (k,), shape (k,
+    4)."""
     return np.stack(
         [
             (12 * s - 6) / length**2,

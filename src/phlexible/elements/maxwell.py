@@ -16,9 +16,9 @@ EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e
 
 
 def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
-    """Convert a user's pair (stiffness, time) or list of such pairs to a tuple; raise an error unless all numbers
-    are positive.
-    """
+    """Convert the branches (spring and dashpot in series) of a generalized Maxwell model, passed by the user as one
+    pair (stiffness, relaxation time [s]) or a list of pairs, to a tuple of pairs. Raise ``ParameterError`` unless
+    all numbers are positive."""
     values = numbers(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
@@ -62,17 +62,19 @@ class Maxwell:
 
     @property
     def pairs(self) -> tuple[tuple[float, float], ...]:
-        """Stiffness and relaxation time [s] of each branch of spring and dashpot."""
+        """Stiffness and relaxation time [s] of each branch (spring and dashpot in series) of this generalized
+        Maxwell model."""
         return self.branches  # type: ignore[return-value]  # what ``_convert_branches`` has made of it
 
     @property
     def stiffness(self) -> float:
-        """Sum of the stiffnesses of all branches, which acts in a change so fast that no dashpot moves."""
+        """Sum of the stiffnesses of all branches (springs with dashpots in series) of this generalized Maxwell
+        model: the stiffness at so fast a change that no dashpot moves."""
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """Return the remaining stiffness of the branches a time t [s] after a jump of the strain, ``sum k exp(-t /
-        tau)``.
+        """Return the stiffness that is left of the branches (springs with dashpots in series) of this generalized
+        Maxwell model at times t [s] after a jump of the strain, ``sum k exp(-t / tau)``, of the shape of ``time``.
 
         The relaxation modulus is the sum of this and the elastic stiffness.
 
@@ -83,7 +85,8 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """Return the complex stiffness of the branches at frequencies w [rad/s], ``sum k i w tau / (1 + i w tau)``.
+        """Return the complex dynamic stiffness of the branches (springs with dashpots in series) of this
+        generalized Maxwell model at angular frequencies w [rad/s], ``sum k i w tau / (1 + i w tau)``.
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.
@@ -95,7 +98,8 @@ class Maxwell:
         return np.asarray(sum(k * 1j * w * tau / (1 + 1j * w * tau) for k, tau in self.pairs))
 
     def scaled(self, factor: float) -> "Maxwell":
-        """Return these branches with all stiffnesses multiplied by a factor.
+        """Return a generalized Maxwell model with all stiffnesses of this one multiplied by a factor, and the same
+        relaxation times.
 
         Raises:
             ParameterError: a factor that is not finite and positive.
@@ -105,7 +109,8 @@ class Maxwell:
 
 
 def maxwell_or_none(name: str, value: object) -> Maxwell | None:
-    """Check that a user's option is ``Maxwell`` branches or None, and return it.
+    """Check that a value passed by the user is a generalized Maxwell model (``Maxwell``) or None, and return it;
+    raise ``ParameterError`` for other types.
 
     Raises:
         ParameterError: another type.

@@ -35,12 +35,13 @@ class _OneMaterial:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Radii of gyration of the cross-section across local y and across local z [m]."""
+        """Radii of gyration of the cross-section of a beam, sqrt(I_z / A) for the extent along local y and sqrt(I_y
+        / A) for that along local z [m]."""
         return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
     def polar_moment(self) -> float:
-        """Polar second moment of the cross-section, int (y^2 + z^2) dA [m4]."""
+        """Polar second moment of area of the cross-section of a beam, int (y^2 + z^2) dA [m4]."""
         return float(self.second_moment_y + self.second_moment_z)
 
 
@@ -109,8 +110,9 @@ class Section(_OneMaterial):
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas along local y and along local z that the user gave [m2]; Poisson's ratio is not
-        used.
+        """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
+        cross-section of a beam, as the user gave them [m2]. Poisson's ratio is not used; sections of known shape
+        need it.
 
         Raises:
             ParameterError: the section has none.
@@ -148,29 +150,32 @@ class CircularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas along local y and along local z [m2], the shear coefficient times the area."""
+        """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
+        circular cross-section of a beam [m2]. The coefficient is the user's, or follows from Poisson's ratio
+        (Cowper)."""
         k = 6 * (1 + poissons_ratio) / (7 + 6 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
 
     @property
     def area(self) -> float:
-        """Area of the cross-section [m2]."""
+        """Area of this circular cross-section of a beam [m2]."""
         return pi * self.diameter**2 / 4
 
     @property
     def second_moment_y(self) -> float:
-        """Second moment int z^2 dA of the cross-section [m4]."""
+        """Second moment of area about y, int z^2 dA, of this circular cross-section of a beam [m4]."""
         return pi * self.diameter**4 / 64
 
     @property
     def second_moment_z(self) -> float:
-        """Second moment int y^2 dA of the cross-section [m4]."""
+        """Second moment of area about z, int y^2 dA, of this circular cross-section of a beam [m4]."""
         return self.second_moment_y
 
     @property
     def torsion_constant(self) -> float:
-        """Saint-Venant's torsion constant of the cross-section, of a circle the polar moment [m4]."""
+        """Saint-Venant's torsion constant of this circular cross-section of a beam, equal to its polar second
+        moment of area [m4]."""
         return self.polar_moment
 
 
@@ -200,29 +205,34 @@ class RectangularSection(_OneMaterial):
         convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas along local y and along local z [m2], the shear coefficient times the area."""
+        """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
+        rectangular cross-section of a beam [m2]. The coefficient is the user's, or follows from Poisson's ratio
+        (Cowper)."""
         k = 10 * (1 + poissons_ratio) / (12 + 11 * poissons_ratio)
         area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
         return area, area
 
     @property
     def area(self) -> float:
-        """Area of the cross-section [m2]."""
+        """Area of this rectangular cross-section of a beam [m2]."""
         return self.width * self.height
 
     @property
     def second_moment_y(self) -> float:
-        """Second moment int z^2 dA of the cross-section, for bending in the xz plane [m4]."""
+        """Second moment of area about y, int z^2 dA, of this rectangular cross-section of a beam, for bending in
+        the xz plane [m4]."""
         return self.width * self.height**3 / 12
 
     @property
     def second_moment_z(self) -> float:
-        """Second moment int y^2 dA of the cross-section, for bending in the xy plane [m4]."""
+        """Second moment of area about z, int y^2 dA, of this rectangular cross-section of a beam, for bending in
+        the xy plane [m4]."""
         return self.height * self.width**3 / 12
 
     @property
     def torsion_constant(self) -> float:
-        """Saint-Venant's torsion constant of the rectangle [m4], computed to round-off.
+        """Saint-Venant's torsion constant of this rectangular cross-section of a beam [m4], by a series that is
+        summed to round-off.
 
         J = a b^3 (1/3 - 64/pi^5 b/a sum over odd n of tanh(n pi a / 2b) / n^5). The sum is split
         into sum 1/n^5 = 31/32 zeta(5) and sum (1 - tanh)/n^5, which converges after a few terms.
@@ -239,9 +249,8 @@ CrossSection = Section | CircularSection | RectangularSection
 
 
 def thickness(section: CrossSection) -> float:
-    """Return the smallest width of a cross-section [m]; of a ``Section`` that of a rectangle with the same radii of
-    gyration.
-    """
+    """Return the smallest width of a beam's cross-section [m]: a diameter, the shorter side of a rectangle, or, for
+    a section given by numbers, that of a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return diameter
@@ -251,7 +260,8 @@ def thickness(section: CrossSection) -> float:
 
 
 def yz_position(name: str, value: ArrayLike) -> Place:
-    """Convert a user's position in a cross-section to two finite numbers (y, z) [m]."""
+    """Convert a position (y, z) [m] in a beam's cross-section, passed by the user, to a tuple of two finite floats;
+    raise ``ParameterError`` for other values."""
     position = numbers(name, value, "two numbers (y, z) [m]")
     if position.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
@@ -267,9 +277,8 @@ ROUND_OFF = 1e-9
 
 
 def _checked_symmetric(name: str, value: ArrayLike) -> Matrix:
-    """Convert a user's 6 x 6 matrix to an exactly symmetric one as tuples. Raise an error if it is not symmetric up
-    to five printed digits.
-    """
+    """Convert a user's 6 x 6 matrix (stiffness or mass of a cross-section) to an exactly symmetric one, as a tuple
+    of rows. Raise ``ParameterError`` if it has another shape or is not symmetric up to rounding to five digits."""
     matrix = numbers(name, value, "a 6 x 6 array of numbers")
     if matrix.shape != (6, 6):
         raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
@@ -331,17 +340,20 @@ class GeneralSection:
 
     @property
     def stiffness_matrix(self) -> Array:
-        """Stiffness of the section as an array (6, 6): forces [N] and moments [N m] per strains and curvatures."""
+        """Stiffness matrix of this beam cross-section as an array (6, 6): forces [N] and moments [N m] along local
+        x, y, z per strains, shears, twist and curvatures."""
         return np.array(self.stiffness)
 
     @property
     def mass_matrix(self) -> Array:
-        """Mass matrix of the section per length as an array (6, 6) [kg/m, kg, kg m]."""
+        """Mass matrix per length of this beam cross-section as an array (6, 6) [kg/m, kg, kg m]: linear and angular
+        momentum per length, for velocity and angular velocity along and about local x, y, z."""
         return np.array(self.mass)
 
     @property
     def moments(self) -> Array:
-        """Integrals of density times (1, y, z) (1, y, z)^T over the section, shape (3, 3) [kg/m, kg, kg m]."""
+        """Mass moments of this beam cross-section, the integrals of density times (1, y, z) (1, y, z)^T over its
+        area, shape (3, 3) [kg/m, kg, kg m]."""
         m = self.mass_matrix
         return np.array(
             [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
@@ -349,22 +361,21 @@ class GeneralSection:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Radii of gyration of the section's stiffness, sqrt(bending / stretch stiffness), across local y and
-        across local z [m].
-        """
+        """Elastic radii of gyration of this beam cross-section, sqrt(bending stiffness / stretch stiffness), for
+        the extent along local y and that along local z [m]."""
         stiffness = self.stiffness_matrix
         return sqrt(stiffness[5, 5] / stiffness[0, 0]), sqrt(stiffness[4, 4] / stiffness[0, 0])
 
     @property
     def thickness(self) -> float:
-        """Smallest width of a rectangle with the section's stretch stiffness and its smaller bending stiffness
-        [m].
-        """
+        """Equivalent thickness of this beam cross-section [m]: the smaller width of a rectangle with its stretch
+        stiffness and its smaller bending stiffness."""
         stiffness = self.stiffness_matrix
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
-        """Raise an error unless the mass matrix is that of a flat section and positive definite."""
+        """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is that of a flat section
+        (J_xx = J_yy + J_zz and so on), and positive definite."""
         mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
@@ -380,9 +391,8 @@ class GeneralSection:
 
 
 def flat_mass(moments: Array) -> Array:
-    """Return the mass matrix per length (6, 6) of a flat section. ``moments`` are its integrals of density times
-    (1, y, z) (1, y, z)^T (3, 3).
-    """
+    """Return the mass matrix per length (6, 6) of a flat cross-section of a beam from its mass ``moments`` (3, 3),
+    the integrals of density times (1, y, z) (1, y, z)^T over its area."""
     m, my, mz = moments[0]
     yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
     result = np.diag([m, m, m, yy + zz, zz, yy])
@@ -391,7 +401,8 @@ def flat_mass(moments: Array) -> Array:
 
 
 def _is_positive(matrix: Array) -> bool:
-    """Whether a symmetric matrix, scaled to a unit diagonal, is safely positive definite."""
+    """Return whether a symmetric matrix is positive definite, with some margin for round-off: the smallest
+    eigenvalue, after scaling to a unit diagonal, is above 1e-12."""
     diagonal = np.diag(matrix)
     if not (diagonal > 0).all():
         return False
@@ -458,32 +469,33 @@ class VaryingSection:
 
     @property
     def start(self) -> float:
-        """Position x at which the table of sections begins [m]."""
-        return float(self._breaks[0])
+        """Position x along the beam at which this table of cross-sections begins [m]."""
+        return float(self._piece_ends[0])
 
     @property
     def end(self) -> float:
-        """Position x at which the table of sections ends [m]."""
-        return float(self._breaks[-1])
+        """Position x along the beam at which this table of cross-sections ends [m]."""
+        return float(self._piece_ends[-1])
 
     @property
     def thickness(self) -> float:
-        """Smallest width of the thickest section [m]."""
+        """Largest value of the smallest widths of the cross-sections in this table [m]: the thickness of the beam
+        where it is thickest."""
         return max(least_width(each) for each in self.sections)
 
     def at(self, x: Array) -> list[UniformSection]:
-        """Return the section at each of the positions x (k,) [m]; at a step the one to its right."""
-        breaks = self._breaks
+        """Return the cross-section of the beam at each of the positions x (k,) along it [m], interpolated in this
+        table of sections; where the section jumps, the one to the right."""
+        breaks = self._piece_ends
         piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
-        piece = np.where(x >= breaks[-1], self._last, piece)
-        return [self._interpolated(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
+        piece = np.where(x >= breaks[-1], self._last_piece, piece)
+        return [self._interpolated_section(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
-        """Return the varying section of the piece start <= x <= end of the beam [m], with x counted from
-        ``start``.
-        """
-        breaks, places, sections, cuts = self._breaks, [], [], [0.0]
-        shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._order)[0]
+        """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m]. In the
+        result, x is counted from ``start``."""
+        breaks, places, sections, cuts = self._piece_ends, [], [], [0.0]
+        shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._samples_per_piece)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
             begin, stop = max(left, start), min(right, end)
             if stop - begin <= INSIDE * (end - start):
@@ -491,30 +503,34 @@ class VaryingSection:
             for share in shares:
                 x = begin + share * (stop - begin)
                 places.append(x - start)
-                sections.append(self._interpolated(k, x))
+                sections.append(self._interpolated_section(k, x))
             cuts.append(stop - start)
         return VaryingSection(tuple(places), tuple(sections), None if self.breaks is None else tuple(cuts))
 
     @property
-    def _breaks(self) -> Array:
-        """Ends of the pieces between which the numbers of the section are one polynomial, ascending [m]."""
+    def _piece_ends(self) -> Array:
+        """Positions x along the beam that divide it into pieces, in each of which the numbers of the cross-section
+        are one polynomial of x, ascending [m]."""
         return np.array(self.places if self.breaks is None else self.breaks)
 
     @property
-    def _last(self) -> int:
-        """Index of the last piece between two breaks whose length is not zero."""
-        return int(np.flatnonzero(np.diff(self._breaks) > 0)[-1])
+    def _last_piece(self) -> int:
+        """Index of the last piece (interval between two of the table's break positions along the beam) whose length
+        is not zero."""
+        return int(np.flatnonzero(np.diff(self._piece_ends) > 0)[-1])
 
     @property
-    def _order(self) -> int:
-        """Number of given sections through which the interpolating polynomial of a piece passes."""
-        return 2 if self.breaks is None else len(self.sections) // (len(self._breaks) - 1)
+    def _samples_per_piece(self) -> int:
+        """Number of cross-sections of the table in each piece of the beam, through which the interpolating
+        polynomial of that piece passes: 2 for a linear one."""
+        return 2 if self.breaks is None else len(self.sections) // (len(self._piece_ends) - 1)
 
-    def _interpolated(self, piece: int, x: float) -> UniformSection:
-        """Return the section at position x [m], interpolated with the polynomial of a piece."""
-        first = piece if self.breaks is None else piece * self._order
-        own = slice(first, first + self._order)
-        places, (left, right) = np.array(self.places)[own], self._breaks[piece : piece + 2]
+    def _interpolated_section(self, piece: int, x: float) -> UniformSection:
+        """Return the cross-section at position x [m] along the beam, interpolated by the polynomial of the given
+        piece (interval between two break positions, by its index)."""
+        first = piece if self.breaks is None else piece * self._samples_per_piece
+        own = slice(first, first + self._samples_per_piece)
+        places, (left, right) = np.array(self.places)[own], self._piece_ends[piece : piece + 2]
         inside = min(max(x, left + INSIDE * (right - left)), right - INSIDE * (right - left))
         shares = [
             float(np.prod([(inside - b) / (a - b) for j, b in enumerate(places) if j != i]))
@@ -523,8 +539,9 @@ class VaryingSection:
         return _weighted_section(self.sections[own], shares)
 
 
-def sampled(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
-    """Return a user's function of x [m] as a varying section, sampled at four Gauss points of each element.
+def sampled_section(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
+    """Return a table (``VaryingSection``) of the cross-sections that a user's function of x [m] returns at four
+    Gauss points of each of the equal elements of a beam of the given length [m].
 
     Raises:
         ParameterError: no function of one number, or one that returns no section.
@@ -547,12 +564,14 @@ AnySection = UniformSection | VaryingSection
 
 
 def sections_at(section: AnySection, x: Array) -> list[UniformSection]:
-    """Return the cross-section at each of the positions x (k,) [m], for a uniform or varying section."""
+    """Return the cross-section of a beam at each of the positions x (k,) along it [m], as a list, for a uniform
+    section or one that varies along the beam."""
     return section.at(x) if isinstance(section, VaryingSection) else [section] * len(x)
 
 
 def least_width(section: AnySection) -> float:
-    """Return the smallest width of a cross-section [m]; of a varying section the largest of the smallest widths."""
+    """Return the smallest width of a beam's cross-section [m]; for a section that varies along the beam, that of
+    its thickest section."""
     if isinstance(section, Section | CircularSection | RectangularSection):
         return thickness(section)
     return section.thickness
@@ -563,11 +582,12 @@ def _weighted_section(sections: tuple[UniformSection, ...], shares: list[float])
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
-    return kind(**{each.name: _mean([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
+    return kind(**{each.name: _blended([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
 
 
-def _mean(values: list[Any], shares: list[float]) -> Any:
-    """Return the weighted sum of numbers or tuples; None if all are None, an error if only some are."""
+def _blended(values: list[Any], shares: list[float]) -> Any:
+    """Return the cross-section whose numbers (diameter, area, stiffness, ...) are sums of those of the given
+    sections, all of one class, weighted by ``shares``."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None
@@ -577,7 +597,8 @@ def _mean(values: list[Any], shares: list[float]) -> Any:
 
 
 def _checked_ascending(name: str, value: ArrayLike) -> Array:
-    """Convert a user's list to an array of at least two ascending finite numbers [m]."""
+    """Convert a user's list of positions to an array (k,) of at least two finite numbers in ascending order [m];
+    raise ``ParameterError`` for other values."""
     found = numbers(name, value, "ascending numbers [m]")
     is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
     if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
@@ -596,9 +617,8 @@ FAR = 700.0  # cosh of more overflows
 def fibre_stress(
     section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
 ) -> Array:
-    """Return the normal stress at fibres (y, z), each (f,) [m], for normal force and bending moments of one shape
-    (...), shape (..., f) [Pa].
-    """
+    """Return the normal stress at the fibres (y, z), each (f,) [m], of a beam's cross-section, for arrays (...) of
+    the normal force [N] and the bending moments about y and z [N m], shape (..., f) [Pa]."""
     known = _geometric_section(section)
     return np.asarray(
         normal[..., None] / known.area
@@ -608,8 +628,8 @@ def fibre_stress(
 
 
 def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
-    """Return the greatest and the smallest normal stress over a cross-section for normal force and bending moments,
-    each of their shape [Pa].
+    """Return the greatest and the smallest normal stress over a beam's cross-section, for arrays of the normal
+    force [N] and the bending moments about y and z [N m], each of their shape [Pa].
 
     Raises:
         ParameterError: a section that is given by numbers and has no outline.
@@ -632,8 +652,8 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Return an upper bound of the shear stress in a cross-section for shear forces and torsion, of their shape
-    [Pa].
+    """Return an upper bound of the shear stress in a beam's cross-section, for arrays of the shear forces along y
+    and z [N] and the torsional moment [N m], of their shape [Pa].
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """
@@ -652,7 +672,8 @@ def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, tors
 
 
 def _geometric_section(section: UniformSection) -> CrossSection:
-    """Return a section of one material; raise an error for a ``GeneralSection``, which has no stress."""
+    """Return a beam's cross-section unchanged if it is of one material with known area and second moments; raise
+    ``ParameterError`` for a ``GeneralSection`` (stiffness matrix only), in which no stress is known."""
     if isinstance(section, GeneralSection):
         raise ParameterError(
             "a GeneralSection is known by its stiffness alone and has no stress; take motion.section_forces"
@@ -661,7 +682,8 @@ def _geometric_section(section: UniformSection) -> CrossSection:
 
 
 def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
-    """Convert a user's fibres ((y, z), ...) of a cross-section to arrays y and z, each of shape (f,) [m].
+    """Convert fibres of a beam's cross-section, passed by the user as pairs ((y, z), ...), to an array of their y
+    and one of their z, each of shape (f,) [m]; raise ``ParameterError`` for other values.
 
     Raises:
         ParameterError: no pairs of finite numbers.

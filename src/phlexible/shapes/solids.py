@@ -17,7 +17,7 @@ from phlexible.errors import MeshWarning, ParameterError
 from phlexible.shapes.surfaces import (
     SolidMoments,
     Triangulation,
-    enclosed,
+    enclosed_moments,
     first_triangles,
     frame_along,
     open_edges,
@@ -49,23 +49,23 @@ class Shape(ABC):
 
     @abstractmethod
     def centred(self) -> Triangulation:
-        """Return the surface of triangles with the origin at its center."""
+        """Return the surface of this solid shape of a rigid body as triangles, in body axes, with the origin at the
+        shape's center."""
 
     @abstractmethod
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia about the centroid of the homogeneous solid of density 1, relative to
-        the solid's center.
-        """
+        """Return volume [m3], centroid from the shape's center [m] and inertia about the centroid [m5] of this
+        solid shape of a rigid body, filled homogeneously with density 1."""
 
     def placed(self, center_of_mass: Array) -> Triangulation:
-        """Return the surface of triangles in body axes; its center is the body's centre of mass unless the user
-        gave one.
-        """
+        """Return the surface of this shape of a rigid body as triangles in body axes, about the body's origin. The
+        shape's center is the body's centre of mass unless the user gave one."""
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
 
 def _checked_edges(name: str, value: ArrayLike) -> Array:
-    """Convert a user's size to three positive edges, shape (3,) [m]."""
+    """Convert the edge lengths of a box, passed by the user, to an array of shape (3,) [m]; raise
+    ``ParameterError`` unless they are three positive numbers."""
     size = vector(name, value)
     if not (size > 0).all():
         raise ParameterError(f"{name} must be three positive edges, got {value!r}")
@@ -88,14 +88,13 @@ class Box(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Return the surface of the box, twelve triangles, with the origin at its center."""
+        """Return the surface of this box as twelve triangles, in body axes, with the origin at the box's center."""
         signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
         return Triangulation(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
 
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia of the homogeneous box for density 1; its inertia is m (b^2 + c^2) /
-        12.
-        """
+        """Return volume [m3], centroid (zero, relative to the center) and inertia about the centroid [m5] of this
+        box, filled with density 1: m (b^2 + c^2) / 12 about the axis of edge a."""
         size = np.asarray(self.size)
         volume = float(size.prod())
         return SolidMoments(volume, np.zeros(3), np.diag(volume / 12 * ((size**2).sum() - size**2)))
@@ -121,15 +120,15 @@ class Cylinder(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Return the surface of the cylinder as a prism of 60 sides, with the origin at its center."""
+        """Return the surface of this cylinder, drawn as a prism of 60 sides, as triangles in body axes, with the
+        origin at the cylinder's center."""
         half, r = self.length / 2, self.radius
         profile = np.array([[-half, 0.0], [-half, r], [half, r], [half, 0.0]])
         return revolved(profile, np.asarray(self.axis), ROUND)
 
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia of the homogeneous cylinder for density 1: m r^2 / 2 about the axis,
-        m (3 r^2 + l^2) / 12 across.
-        """
+        """Return volume [m3], centroid (zero, relative to the center) and inertia [m5] in body axes of this
+        cylinder, filled with density 1: m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across."""
         volume = np.pi * self.radius**2 * self.length
         along, across = self.radius**2 / 2, (3 * self.radius**2 + self.length**2) / 12
         triad = frame_along(np.asarray(self.axis))
@@ -149,14 +148,16 @@ class Sphere(Shape):
     __repr__ = short_repr
 
     def centred(self) -> Triangulation:
-        """Return the surface of the ball as rings of triangles, with the origin at its center."""
+        """Return the surface of this ball as rings of triangles between circles of latitude, in body axes, with the
+        origin at the ball's center."""
         polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
         profile[[0, -1], 1] = 0.0
         return revolved(profile, np.array([0.0, 0.0, 1.0]), BALL)
 
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia of the homogeneous ball for density 1; its inertia is 2 m r^2 / 5."""
+        """Return volume [m3], centroid (zero, relative to the center) and inertia [m5] of this ball, filled with
+        density 1: 2 m r^2 / 5 about each axis."""
         volume = 4 / 3 * np.pi * self.radius**3
         return SolidMoments(volume, np.zeros(3), np.eye(3) * 0.4 * volume * self.radius**2)
 
@@ -186,7 +187,7 @@ class Torus(Shape):
             raise ParameterError(f"tube_radius must be less than radius={self.radius:g}, got {self.tube_radius:g}")
 
     def centred(self) -> Triangulation:
-        """Return the surface of the ring as triangles around both circles, with the origin at its center."""
+        """Return the surface of this torus as triangles in body axes, with the origin at the torus's center."""
         along, across = np.meshgrid(np.arange(ROUND), np.arange(BALL), indexing="ij")
         a, b = 2 * np.pi / ROUND * along.ravel(), 2 * np.pi / BALL * across.ravel()
         out = self.radius + self.tube_radius * np.cos(b)
@@ -197,9 +198,8 @@ class Torus(Shape):
         return Triangulation(points @ frame_along(np.asarray(self.axis)).T, triangles)
 
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia of the homogeneous ring for density 1: m (R^2 + 3 r^2 / 4) about the
-        axis, m (R^2 / 2 + 5 r^2 / 8) across.
-        """
+        """Return volume [m3], centroid (zero, relative to the center) and inertia [m5] in body axes of this torus,
+        filled with density 1: m (R^2 + 3 r^2 / 4) about the axis, m (R^2 / 2 + 5 r^2 / 8) across."""
         R, r = self.radius, self.tube_radius
         volume = 2 * np.pi**2 * R * r**2
         along, across = R**2 + 0.75 * r**2, R**2 / 2 + 0.625 * r**2
@@ -241,13 +241,15 @@ class TriangleMesh(Shape):
         make_arrays_read_only(self)
 
     def centred(self) -> Triangulation:
-        """Return the surface of triangles in the axes and about the origin in which the user gave it."""
+        """Return the surface of this triangle mesh with the vertices as the user gave them; ``center`` is not
+        added."""
         return Triangulation(
             np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64)
         )
 
     def moments(self) -> SolidMoments:
-        """Return volume, centroid and inertia of the homogeneous solid inside the closed surface, for density 1.
+        """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside this closed
+        triangle mesh, filled with density 1, relative to the origin of its vertices.
 
         Raises:
             ParameterError: the surface is not closed, or encloses nothing.
@@ -255,7 +257,8 @@ class TriangleMesh(Shape):
         return self._moments
 
     def tree(self) -> TriangleTree:
-        """Return the search tree of the triangles for contacts, about the origin of the surface.
+        """Return the search tree of the triangles of this mesh (nested boxes with signed distances), which contact
+        detection uses, about the origin of its vertices.
 
         Raises:
             ParameterError: the surface is not closed, encloses nothing, or hardly anything.
@@ -264,10 +267,9 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
-        """Search tree of the triangles; making it raises an error if the surface is not closed or the solid inside
-        is too thin for contacts.
-        """
-        tree = TriangleTree.of(
+        """Search tree of the triangles of this mesh (nested boxes with signed distances), for contact detection.
+        The first access raises ``ParameterError`` if the surface is not closed or the solid inside is too thin."""
+        tree = TriangleTree.from_surface(
             self._closed_surface(
                 f"{self!r}",
                 "contacts need an inside: close it around the matter, or use a Plane or a Box",
@@ -284,7 +286,8 @@ class TriangleMesh(Shape):
         return tree
 
     def _closed_surface(self, name: str, advice: str) -> Triangulation:
-        """Return the surface without repeated triangles; raise an error, with advice, unless it is closed."""
+        """Return the surface of this triangle mesh without repeated triangles. Raise ``ParameterError`` if it has
+        open edges; the message begins with ``name`` and ends with ``advice``."""
         surface, repeated = self._without_repeats
         if holes := open_edges(surface):
             twice = f"; {repeated} more triangles are listed twice" if repeated else ""
@@ -295,7 +298,8 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _without_repeats(self) -> tuple[Triangulation, int]:
-        """Surface without repeated triangles, and their number; making it warns if there are any."""
+        """Surface of this triangle mesh without repeated triangles, and the number of triangles left out. The first
+        access warns if there are any."""
         surface = self.centred()
         first = first_triangles(surface)
         repeated = len(surface.triangles) - len(first)
@@ -309,9 +313,8 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _moments(self) -> SolidMoments:
-        """Volume, centroid and inertia of the solid inside; making it raises an error if the surface is open or
-        inside out.
-        """
+        """Volume [m3], centroid [m] and inertia [m5] of the solid inside this triangle mesh, for density 1. The
+        first access raises ``ParameterError`` if the surface is open or its triangles are oriented inwards."""
         advice = "close it, or pass mass= and inertia= with shape=TriangleMesh(...)"
         surface = self._closed_surface("the surface", advice)
         if inner := shells_in_matter(surface):
@@ -321,7 +324,7 @@ class TriangleMesh(Shape):
                 MeshWarning,
                 stacklevel=6,
             )
-        moments = enclosed(surface)
+        moments = enclosed_moments(surface)
         if not moments.volume > 0:
             raise ParameterError(
                 f"the surface encloses a volume of {moments.volume:g} m3; triangles must be counter-clockwise,"
@@ -331,7 +334,8 @@ class TriangleMesh(Shape):
 
 
 def _box_triangles() -> IntArray:
-    """Return the triangles of a box, two for each face, shape (12, 3); vertices have the indices 4 x + 2 y + z."""
+    """Return the twelve triangles of a box as vertex indices, shape (12, 3), counter-clockwise seen from outside.
+    The vertex with the signs x, y, z (0 or 1) has the index 4 x + 2 y + z."""
     sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     return np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))], dtype=np.int64)
 
@@ -345,7 +349,8 @@ HEADER, FACET = 84, 50  # bytes of a binary file
 
 
 def read_stl(path: Path, scale: float) -> TriangleMesh:
-    """Read the surface of triangles in an STL file, scaled; its orientation is reversed if its volume is negative.
+    """Read a triangle mesh from an STL file, text or binary, with all positions multiplied by ``scale``. The
+    triangles are reversed if they enclose a negative volume.
 
     Raises:
         ParameterError: no such file, or no triangles in it.
@@ -364,15 +369,14 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
     flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
     triangles = triangles[~flat]
     surface = Triangulation(scale * vertices, triangles)
-    if enclosed(surface).volume < 0:
+    if enclosed_moments(surface).volume < 0:
         triangles = triangles[:, ::-1]
     return TriangleMesh(scale * vertices, triangles)
 
 
 def _read_binary(content: bytes) -> Array | None:
-    """Return the vertices of the triangles, shape (t, 3, 3), in a binary STL file; None if its length is not that
-    of one.
-    """
+    """Return the vertices of the triangles in the content of a binary STL file, shape (t, 3, 3); None if its length
+    does not match the number of triangles in its header, as in text files."""
     if len(content) < HEADER:
         return None
     count = int.from_bytes(content[80:84], "little")
@@ -383,9 +387,8 @@ def _read_binary(content: bytes) -> Array | None:
 
 
 def _read_text(content: bytes) -> Array | None:
-    """Return the vertices of the triangles, shape (t, 3, 3), from the lines "vertex x y z" of an STL file; None if
-    some are not numbers.
-    """
+    """Return the vertices of the triangles in the content of an STL file in text form, from its lines "vertex x y
+    z", shape (t, 3, 3); None if some of them are not numbers."""
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

@@ -36,7 +36,8 @@ NAMED = {
 
 
 def optional_color(name: str, value: object) -> str | None:
-    """Convert a user's colour, a name or "#rrggbb", to "#rrggbb" in lower case; None stays None.
+    """Convert a colour passed by the user, "#rrggbb" or a name such as "blue", to "#rrggbb" in lower case; None
+    stays None. Raise ``ParameterError`` for others.
 
     Raises:
         ParameterError: neither a known name nor "#rrggbb".
@@ -74,18 +75,19 @@ class Triangulation:
     triangles: IntArray
 
     def corners(self) -> Array:
-        """Return the positions of the vertices of each triangle, shape (t, 3, 3) [m]."""
+        """Return the positions of the three vertices of each triangle of this mesh, shape (t, 3, 3) [m]."""
         return self.vertices[self.triangles]
 
     def normals(self) -> Array:
-        """Return the outward unit normals of the triangles, shape (t, 3); zero for triangles without area."""
+        """Return the outward unit normals of the triangles of this mesh, shape (t, 3); zero for triangles without
+        area."""
         a, b, c = np.moveaxis(self.corners(), 1, 0)
         normals = np.cross(b - a, c - a)
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         return np.asarray(normals / np.where(length > 0, length, 1.0))
 
     def moved(self, offset: Array) -> "Triangulation":
-        """Return this surface translated by an offset (3,) [m]."""
+        """Return a copy of this triangle mesh translated by an offset (3,) [m]."""
         return Triangulation(self.vertices + offset, self.triangles)
 
 
@@ -107,9 +109,9 @@ class SolidMoments:
 ROUND_OFF = 1e-14  # of a sum
 
 
-def enclosed(surface: Triangulation) -> SolidMoments:
-    """Return volume, centroid and inertia of the homogeneous solid inside a closed surface, summed over tetrahedra
-    from its triangles to one point (docs/theory.md, 2).
+def enclosed_moments(surface: Triangulation) -> SolidMoments:
+    """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
+    mesh, filled with density 1, as a sum over tetrahedra from its triangles to one point.
 
     The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
     """
@@ -128,9 +130,8 @@ def enclosed(surface: Triangulation) -> SolidMoments:
 
 
 def open_edges(surface: Triangulation) -> int:
-    """Return the number of edges of a surface that do not have exactly one triangle on each side. Vertices at the
-    same position count as one.
-    """
+    """Return the number of edges of a triangle mesh that have not as many triangles in one direction as in the
+    other; 0 for a closed surface. Vertices at the same position count as one."""
     corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]
@@ -143,18 +144,16 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Return the vertices of each triangle as indices of positions, shape (t, 3); vertices at the same position, up
-    to round-off, have one index.
-    """
+    """Return the triangles of a mesh (t, 3) with new vertex indices, in which all vertices at the same position, up
+    to round-off, have one index."""
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(same[surface.triangles], dtype=np.int64)
 
 
 def first_triangles(surface: Triangulation) -> IntArray:
-    """Return the ascending indices of the triangles without those that repeat an earlier one in the same
-    orientation.
-    """
+    """Return the indices of the triangles of a mesh, ascending, without those that repeat an earlier triangle (same
+    positions in the same orientation)."""
     corners = _joined_corners(surface)
     start = corners.argmin(axis=1)[:, None]
     ordered = np.take_along_axis(corners, (start + np.arange(3)) % 3, axis=1)
@@ -162,8 +161,8 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Return the number of closed shells of a surface that lie inside the matter of others, or that are cavities
-    but not inside matter.
+    """Count closed shells (connected parts) of a triangle mesh that overlap others: outer shells inside the matter
+    of other shells, and cavities that are not inside matter. A mesh with such shells has a wrong mass.
 
     The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
@@ -181,7 +180,7 @@ def shells_in_matter(surface: Triangulation) -> int:
         la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
         below = la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb
         winding = np.arctan2((a * np.cross(b, c)).sum(1), below).sum() / (2 * np.pi)
-        wrong += abs(winding - (enclosed(shell_surface).volume < 0)) > 0.75
+        wrong += abs(winding - (enclosed_moments(shell_surface).volume < 0)) > 0.75
     return int(wrong)
 
 
@@ -205,15 +204,15 @@ class Outline:
 
 
 def circle(radius: float) -> Outline:
-    """Return the outline of a circle of a radius [m] as a polygon of 24 vertices."""
+    """Return the outline of a circular cross-section of the given radius [m], as a polygon of 24 vertices (y, z),
+    for pictures of beams."""
     angle = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
     return Outline(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), True)
 
 
 def outline_of(section: UniformSection) -> Outline:
-    """Return the outline of a cross-section; of one that is given by its numbers, a rectangle with the same radii
-    of gyration.
-    """
+    """Return the outline of a beam's cross-section as a polygon in local (y, z) [m], for pictures. For a section
+    that is given by numbers it is a rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)
@@ -224,7 +223,8 @@ def outline_of(section: UniformSection) -> Outline:
 
 
 def _rectangle(width: float, height: float) -> Outline:
-    """Return the outline of a rectangle with width along y and height along z [m]."""
+    """Return the outline of a rectangular cross-section as a polygon of four vertices (y, z), with ``width`` along
+    y and ``height`` along z [m]."""
     y, z = width / 2, height / 2
     return Outline(np.array([[-y, -z], [y, -z], [y, z], [-y, z]]), False)
 
@@ -233,7 +233,8 @@ def _rectangle(width: float, height: float) -> Outline:
 
 
 def frame_along(axis: Array) -> Array:
-    """Return a right-handed orthonormal triad whose first column is the given unit axis, shape (3, 3)."""
+    """Return a right-handed orthonormal frame as a rotation matrix (3, 3) whose first column is the unit vector
+    ``axis``; the other two columns are arbitrary."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     second = np.cross(axis, helper)
     second /= np.linalg.norm(second)
@@ -241,8 +242,9 @@ def frame_along(axis: Array) -> Array:
 
 
 def revolved(profile: Array, axis: Array, corners: int) -> Triangulation:
-    """Return the surface of revolution, with ``corners`` vertices around, of a profile of positions along a unit
-    axis and radii, shape (k, 2) [m].
+    """Return the triangle mesh of a surface of revolution about the unit vector ``axis`` through the origin. The
+    rows of ``profile`` (k, 2) are positions along the axis and radii [m]; circles are polygons of ``corners``
+    vertices.
 
     The profile begins and ends on the axis and follows its direction, so that the normals point outwards.
     """
@@ -269,7 +271,8 @@ MOST_TRIANGLES = 3000
 
 
 def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
-    """Return an SVG picture of a surface and of lines, each (k, 3), seen along the axis of least extent."""
+    """Return an SVG image, as text, of a triangle mesh and of polylines, each (k, 3), projected along the
+    coordinate axis of least extent. ``color`` is the fill, ``label`` the alternative text."""
     places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = places.min(axis=0), places.max(axis=0)
     across = np.sort(np.argsort(low - high, kind="stable")[:2])

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
-from phlexible.shapes.creases import SMOOTH, joined
+from phlexible.shapes.creases import SMOOTH, merged_vertices
 from phlexible.shapes.surfaces import Triangulation
 
 LEAF = 4
@@ -57,11 +57,10 @@ class TriangleTree:
     sides: IntArray
 
     @classmethod
-    def of(cls, surface: Triangulation) -> "TriangleTree":
-        """Make the tree of a surface. Vertices at the same position become one, and triangles without area are left
-        out.
-        """
-        vertices, triangles = joined(surface.vertices, surface.triangles)
+    def from_surface(cls, surface: Triangulation) -> "TriangleTree":
+        """Build the search tree (nested bounding boxes) of a closed triangle mesh for contact detection. Vertices
+        at the same position become one, and triangles without area are left out."""
+        vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
         low, high, after, first, count, order = _nested_boxes(vertices[triangles])
         triangles = triangles[order]
@@ -94,27 +93,28 @@ class TriangleTree:
         )
 
     @property
-    def middle(self) -> Array:
-        """Middle of the bounding box of the surface, shape (3,) [m]."""
+    def box_center(self) -> Array:
+        """Center of the bounding box of the triangle mesh in this search tree, shape (3,) [m]."""
         return np.asarray((self.low[0] + self.high[0]) / 2)
 
     @property
     def size(self) -> float:
-        """Diagonal of the bounding box of the surface [m]."""
+        """Length of the diagonal of the bounding box of the triangle mesh in this search tree [m]."""
         return float(np.linalg.norm(self.high[0] - self.low[0]))
 
     @property
-    def reach(self) -> float:
-        """Largest distance of a vertex of the surface from the origin [m]."""
+    def largest_radius(self) -> float:
+        """Largest distance of a vertex of the triangle mesh in this search tree from the origin [m]."""
         return float(np.linalg.norm(self.corners, axis=2).max())
 
     def moved(self, offset: Array) -> "TriangleTree":
-        """Return this tree translated by an offset (3,) [m]."""
+        """Return a copy of this search tree of a triangle mesh, translated by an offset (3,) [m]."""
         return replace(self, low=self.low + offset, high=self.high + offset, corners=self.corners + offset)
 
-    def places(self) -> tuple[Array, Array, Array]:
-        """Return the points of the surface that are tested for contact with other surfaces, each (k, 3) [m]: smooth
-        vertices, sharp vertices, and inner points near sharp ones.
+    def contact_points(self) -> tuple[Array, Array, Array]:
+        """Return the points of this triangle mesh at which contact with other solids is tested, as three arrays (k,
+        3) [m]: vertices on smooth parts, vertices of sharp edges, and points of the faces slightly inside from
+        sharp vertices.
 
         Vertices of sharp edges would slip past those of a shape of the same size, which touches the inner points.
         """
@@ -123,31 +123,30 @@ class TriangleTree:
         return positions[~is_sharp], positions[is_sharp], inner[is_sharp[numbers]]
 
     def inset_edges(self) -> Array:
-        """Return the ends of the convex sharp edges, moved slightly into the faces on both sides, which are tested
-        for contact. The result has shape (k, 2, 3) [m].
-        """
+        """Return line segments along the convex sharp edges of this triangle mesh, at which contact with other
+        solids is tested, shape (k, 2, 3) [m]. Each edge gives one in the face on either side, moved slightly into
+        that face."""
         inward = np.cross(self.normals[:, None, :], np.roll(self.corners, -1, axis=1) - self.corners)
         is_ridge = np.einsum("tki,tki->tk", inward, self.edge_normals) < 0
         inner = self._inset_points()
         return np.asarray(np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge])
 
     def _inset_points(self) -> Array:
-        """Return points near the vertices of each triangle, moved by 2 % towards its middle, shape (t, 3, 3)
-        [m].
-        """
+        """Return, for each vertex of each triangle of this mesh, a point that is 2 % of the way from the vertex to
+        the middle of the triangle, shape (t, 3, 3) [m]."""
         middles = self.corners.mean(axis=1, keepdims=True)
         return np.asarray(self.corners + INSET * (middles - self.corners))
 
     def _sharp_edges(self) -> BoolArray:
-        """Return whether the edge that begins at each vertex of each triangle is sharp, shape (t, 3)."""
+        """Return, for each triangle of this mesh and each of its three sides, whether the side is a sharp edge (the
+        normals of both faces differ by more than 35 degrees), shape (t, 3). Side k begins at vertex k."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
     def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
-        """Return for the p vertices whether sharp edges meet there (p,), the vertices of each triangle (t, 3) and
-        their positions (p, 3) [m].
-        """
+        """Return three arrays for the p different vertices of this triangle mesh: whether a sharp edge ends there
+        (p,), the vertex indices of each triangle (t, 3), and the positions (p, 3) [m]."""
         _, where = np.unique(self.points, return_index=True)
         index_of = np.full(int(self.points.max()) + 1, -1)
         index_of[self.points.reshape(-1)[where]] = np.arange(len(where))
@@ -158,8 +157,9 @@ class TriangleTree:
         is_sharp[np.roll(numbers, -1, axis=1)[sharp_edges]] = True
         return is_sharp, numbers, positions
 
-    def heights(self, w: Array) -> Array:
-        """Return the signed distances of points (k, 3) from the surface [m], shape (k,); negative inside.
+    def signed_distances(self, w: Array) -> Array:
+        """Return the signed distances [m] of points w (k, 3) from the closed triangle mesh in this search tree,
+        shape (k,), negative inside the solid.
 
         For points far from the surface it is the distance from the bounding box.
         """
@@ -168,13 +168,12 @@ class TriangleTree:
         if is_near.any():
             some, size = np.flatnonzero(is_near), max(CHUNK // len(self.normals), 1)
             for k in range(0, len(some), size):
-                out[some[k : k + size]] = self._exact_heights(w[some[k : k + size]])
+                out[some[k : k + size]] = self._exact_distances(w[some[k : k + size]])
         return np.asarray(out)
 
-    def _exact_heights(self, w: Array) -> Array:
-        """Return the signed distances of points (k, 3) from the nearest triangle [m], shape (k,); negative
-        inside.
-        """
+    def _exact_distances(self, w: Array) -> Array:
+        """Return the signed distances [m] of points w (k, 3) from the nearest triangle of this closed mesh, shape
+        (k,), negative inside; every point is compared with every triangle."""
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -200,9 +199,8 @@ class TriangleTree:
 
 
 def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
-    """Return for each triangle the index of the plane face that it forms with neighbours; -1 for triangles without
-    neighbours in their plane, shape (t,).
-    """
+    """Group neighbouring triangles that lie in one plane to faces. Return the index of the face for each triangle,
+    -1 for a triangle without a neighbour in its plane, shape (t,)."""
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
@@ -214,9 +212,9 @@ def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
 
 
 def _nested_boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Halve the triangles recursively along the longest side of their box. Return the boxes as of ``TriangleTree``
-    and the order of the triangles.
-    """
+    """Build a hierarchy of bounding boxes by halving the triangles, given by their vertices (t, 3, 3), along the
+    longest side of their box. Return lower and upper corners of the boxes, index of the next box to visit, first
+    triangle and number of triangles of each leaf, and the order of the triangles."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []

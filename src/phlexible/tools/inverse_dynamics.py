@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, called, check_callable, multiple, numbers, option, positive
+from phlexible.algebra.arrays import Array, called, check_callable, numbers, option, positive, whole_steps
 from phlexible.derivatives.step_matrices import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -231,7 +231,7 @@ def inverse_dynamics(
     last, h = positive("duration", duration), positive("step", step)
     if h > last / FEWEST * (1 + SAME):
         raise ParameterError(f"step must be at most a tenth of the duration of {last:g} s, got {step!r}")
-    count = multiple("duration", duration, h)
+    count = whole_steps("duration", duration, h)
     before = 0 if lead is None else int(np.ceil(positive("lead", lead) / h - SAME))
     share = positive("accuracy", accuracy)
     if count + 2 * before > MOST_INSTANTS:

@@ -21,11 +21,11 @@ from phlexible.algebra.arrays import (
     check_callable,
     flag,
     mapping,
-    multiple,
     numbers,
     positive,
     whole,
     whole_runs,
+    whole_steps,
 )
 from phlexible.derivatives.costs import Cost, NumberTerm
 from phlexible.derivatives.gradient import checked_cost
@@ -313,7 +313,7 @@ def optimal_inputs(
     if not signals:
         raise ParameterError("inputs must be ph.Signal by name, one at least, got none")
     last, h = positive("duration", duration), positive("step", step)
-    steps = multiple("duration", duration, h)
+    steps = whole_steps("duration", duration, h)
     limits, known = _limits(bounds, signals, last), [*signals, DURATION]
     weighed = {name: positive(f"weights of {name}", each) for name, each in mapping("weights", weights).items()}
     sizes = {name: positive(f"scales of {name}", each) for name, each in mapping("scales", scales).items()}

@@ -35,7 +35,7 @@ def test_heights_over_a_mesh_are_those_over_its_box():
     is_near = out < 0.04 * tree.size
     assert is_near.sum() > 100
     exact = np.where(out > 0, out, q.max(axis=1))
-    assert tree.heights(w)[is_near] == pytest.approx(exact[is_near], abs=1e-14)
+    assert tree.signed_distances(w)[is_near] == pytest.approx(exact[is_near], abs=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.skin import Skin
-from phlexible.shapes.creases import smoothed
+from phlexible.shapes.creases import shading_vertices
 
 # Stress at the nodes of a mesh (docs/theory.md, 3).
 
@@ -96,7 +96,7 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
     triangles = numbered.reshape(-1, 3).astype(np.int64)
     nodes = mesh.vertex_nodes[used]
     positions = mesh.nodes[nodes]
-    corners, normals, faces = smoothed(positions, triangles)
+    corners, normals, faces = shading_vertices(positions, triangles)
     vertex_shapes = shapes[nodes]
     return Skin(
         positions=positions,

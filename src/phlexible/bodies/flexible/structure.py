@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Factors, factored
+from phlexible.algebra.sparse import Factors, definite_factors
 from phlexible.errors import ParameterError
 
 # Unknowns of a finite element model: displacements and rotations of nodes, or modal coordinates.
@@ -273,7 +273,7 @@ class FramedStructure:
     def _factors(self) -> Factors:
         """Factors of the stiffness matrix without the supported unknowns."""
         block = self.structure.stiffness[self._free][:, self._free]
-        return factored(sparse.csr_array(block), self.structure.places[self._free])
+        return definite_factors(sparse.csr_array(block), self.structure.places[self._free])
 
     @property
     def solver(self) -> str:

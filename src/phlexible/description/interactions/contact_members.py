@@ -384,7 +384,7 @@ def _solid_shape(each: Side) -> _SolidShape | None:
         case Surface() if isinstance(each.shape, Box | Torus | TriangleMesh) and not each.inside:
             if isinstance(each.port, Attachment) and not isinstance(each.port.placed.body, RigidBody):
                 return None
-            middle = each.shape.tree().middle if isinstance(each.shape, TriangleMesh) else none
+            middle = each.shape.tree().box_center if isinstance(each.shape, TriangleMesh) else none
             return _SolidShape(each.shape, each.port, middle)
     return None
 
@@ -448,7 +448,7 @@ def edges_of(shape: Shape) -> Array:
             return np.stack([low, high], axis=1)
         case TriangleMesh():
             tree = shape.tree()
-            return tree.inset_edges() - tree.middle
+            return tree.inset_edges() - tree.box_center
     return np.zeros((0, 2, 3))
 
 
@@ -511,9 +511,9 @@ def _solids_of_shape(
                 raise ParameterError(f"{shape!r} cannot touch in the plane; give a Box or a Cylinder")
             tree = shape.tree()
             if has_ends:
-                tree = tree.moved(-tree.middle)
+                tree = tree.moved(-tree.box_center)
             thickness = float((tree.high[0] - tree.low[0]).min())
-            solid = _solid(port, side, MemberKind.MESH, axes, (tree.size,), tree.reach, thickness, 0.0)
+            solid = _solid(port, side, MemberKind.MESH, axes, (tree.size,), tree.largest_radius, thickness, 0.0)
             yield solid._replace(mesh=tree)
         case _:
             raise ModelError(
@@ -567,7 +567,7 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
     assert isinstance(each, PlacedBody) and isinstance(each.body, RigidBody), "what has a shape"
     center = each.body.center if shape.center is None else shape.center
     if isinstance(shape, TriangleMesh):
-        return each.point(np.asarray(center) + shape.tree().middle)
+        return each.point(np.asarray(center) + shape.tree().box_center)
     return each.point(center)
 
 
@@ -617,8 +617,8 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
         case TriangleMesh():
             tree = shape.tree()
             kinds = MemberKind.SAMPLE, MemberKind.CORNER, MemberKind.INSET
-            for own_kind, places in zip(kinds, tree.places(), strict=True):
-                yield own_kind, places - tree.middle
+            for own_kind, places in zip(kinds, tree.contact_points(), strict=True):
+                yield own_kind, places - tree.box_center
 
 
 def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
@@ -707,7 +707,7 @@ def size_of(port: Port) -> float:
 def heights(solid: Member, w: Array) -> Array:
     """Signed distances of points in the axes of a solid from its surface, negative inside, (k, 3) to (k,) [m]."""
     if solid.mesh is not None:
-        return solid.mesh.heights(w)
+        return solid.mesh.signed_distances(w)
     return solid_distances(solid.kind.value, solid.size, w)
 
 

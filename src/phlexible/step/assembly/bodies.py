@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.sparse import Matrix, bytes_of, patches, supports, window
+from phlexible.algebra.sparse import Matrix, bytes_of, dense_patches, row_spans, window
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments, StrainEnergy
 from phlexible.bodies.mechanics.floating import mass_diagonal, mass_matrix, without_round_off
 from phlexible.elements.maxwell import Maxwell
@@ -187,7 +187,7 @@ def _reaches(body: FloatingBody) -> IntArray:
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
     for matrix in (*elastic, strain.stiffness, body.damping):
         for each in (matrix, matrix.T):
-            reach = np.maximum(reach, [last for _, last in supports(each)])
+            reach = np.maximum(reach, [last for _, last in row_spans(each)])
     for begin, end in _strain_supports(strain):
         if end:
             reach[begin] = max(reach[begin], end)
@@ -197,8 +197,8 @@ def _reaches(body: FloatingBody) -> IntArray:
 def _strain_supports(strain: StrainEnergy) -> list[tuple[int, int]]:
     """Return for each strain of a body the range of elastic coordinates on which it depends, with its quadratic
     terms, as (first, last + 1)."""
-    found = [[begin, end] for begin, end in supports(strain.rows)]
-    for s, (begin, end) in zip(strain.square_strain.tolist(), supports(strain.squares), strict=True):
+    found = [[begin, end] for begin, end in row_spans(strain.rows)]
+    for s, (begin, end) in zip(strain.square_strain.tolist(), row_spans(strain.squares), strict=True):
         if end:
             own = found[s]
             own[:] = (min(own[0], begin), max(own[1], end)) if own[1] else (begin, end)
@@ -343,8 +343,8 @@ class TypeTables:
         bodies. Those of the first ``full`` rows are kept separate, since these rows are full in a banded matrix."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
-            found = [(slice(0, full), columns) for _, columns in patches(plane[:full])]
-            below = patches(plane[full:])
+            found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
+            below = dense_patches(plane[full:])
             found += [(slice(rows.start + full, rows.stop + full), columns) for rows, columns in below]
             for rows, columns in found:
                 number = self._add(window(plane, rows, columns).T)
@@ -358,7 +358,7 @@ class TypeTables:
         to the tables. Where there are many squares, the matrix of their sum takes their place."""
         strain = body.strain
         ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
-        square_supports = supports(strain.squares)
+        square_supports = row_spans(strain.squares)
         for s, (first, last) in enumerate(_strain_supports(strain)):
             mine, columns = slice(ends[s], ends[s + 1]), slice(first, last)
             rows, own, factors = window(strain.squares, mine, columns), square_supports[mine], strain.factors[mine]
@@ -366,7 +366,7 @@ class TypeTables:
             if has_matrix:
                 matrix = (rows.T * factors) @ rows
                 rows = (matrix + matrix.T) / 2
-                own = [(first + begin, first + end) if end else (0, 0) for begin, end in supports(rows)]
+                own = [(first + begin, first + end) if end else (0, 0) for begin, end in row_spans(rows)]
                 factors = np.ones(last - first)
             else:
                 own = _widened(own)

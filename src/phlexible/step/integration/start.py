@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.user_derivatives import Jump, find_jump, listed
+from phlexible.algebra.user_derivatives import Jump, as_text, find_jump
 from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
 from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
@@ -85,7 +85,7 @@ def _turns(frame: MovingFrame, times: Array) -> Array:
 
 
 def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
-    values = "" if len(jump.before) == 9 else f" from {listed(jump.before)} to {listed(jump.after)}"
+    values = "" if len(jump.before) == 9 else f" from {as_text(jump.before)} to {as_text(jump.after)}"
     return ParameterError(f"{name} jumps{values} at t = {jump.time:.9g} s; {what} must be continuous ({remedy})")
 
 
