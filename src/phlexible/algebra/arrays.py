@@ -55,9 +55,9 @@ LONGEST_LAG = 10.0
 
 
 def positive(name: str, value: float) -> float:
-    """Check that a number passed by the user is finite, positive and not extremely small or large (1e-100 to 1e60),
-    and return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name
-    of the argument."""
+    """Check that a number passed by the user is finite, positive and not extremely small or large (1e-100 to 1e60);
+    return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``, the name of
+    the argument."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
@@ -90,7 +90,7 @@ def warn_of_degrees(name: str, value: object, multiple: float = 5.0) -> None:
 
 
 def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, ...]:
-    """Check a modal damping ratio passed by the user, and return it as a float, or as a tuple of floats if the user
+    """Check a modal damping ratio passed by the user; return it as a float, or as a tuple of floats if the user
     gave a sequence with one for each mode. Raise ``ParameterError`` if one is negative, and warn if one is 1
     (critical damping) or more."""
     if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
@@ -102,8 +102,8 @@ def checked_damping_ratio(name: str, value: ArrayLike) -> float | tuple[float, .
 
 
 def damping_ratios(ratio: ArrayLike, count: int) -> Array:
-    """Return the modal damping ratios of ``count`` modes as an array of shape (count,), from one ratio for all
-    modes or a tuple of one for each mode. Raise ``ParameterError`` if the tuple has another length."""
+    """Return the modal damping ratios of ``count`` modes as an array of shape (count,); the user gave one ratio for
+    all modes or a tuple of one for each. Raise ``ParameterError`` if the tuple has another length."""
     if isinstance(ratio, tuple) and len(ratio) != count:
         raise ParameterError(
             f"damping_ratio must be one number, or {count}, one for each mode or shape that is retained, in"
@@ -140,9 +140,8 @@ def checked_relaxation_time(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float, largest: float = LARGEST) -> float:
-    """Check that a value passed by the user is one finite real number of at most ``largest`` in size (1e60, say),
-    of any sign, and return it as a float. Otherwise raise ``ParameterError`` with a message that begins with
-    ``name``."""
+    """Check that a value passed by the user is one finite real number of at most ``largest`` in size (1e60, say);
+    return it as a float. Otherwise raise ``ParameterError`` with a message that begins with ``name``."""
     try:
         number = _as_float(value)
     except (TypeError, ValueError, OverflowError):
@@ -333,16 +332,16 @@ def flag(name: str, value: object) -> bool:
 
 
 def text(name: str, value: object) -> str:
-    """Check that a value passed by the user is a text that is not empty or blank and has no NUL character, and
-    return it unchanged. Raise ``ParameterError`` for others."""
+    """Check that a value passed by the user is a text that is not empty or blank and has no NUL character; return
+    it unchanged. Raise ``ParameterError`` for others."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
     return value
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """Check that a value passed by the user is None or a text that is not empty or blank and has no NUL character,
-    and return it unchanged. Raise ``ParameterError`` for others."""
+    """Check that a value passed by the user is None or a text that is not empty or blank and has no NUL character;
+    return it unchanged. Raise ``ParameterError`` for others."""
     return None if value is None else text(name, value)
 
 
@@ -426,8 +425,8 @@ def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) ->
 
 
 def function_error(name: str, error: Exception, at: str) -> FunctionError:
-    """Return (not raise) a ``FunctionError`` whose message names a user's function, the exception that it raised,
-    and where, ``at`` (such as "at t = 0.1 s")."""
+    """Return (not raise) a ``FunctionError`` for an exception that a user's function raised. Its message has the
+    function's name, the exception and where it occurred, ``at`` (such as "at t = 0.1 s")."""
     return FunctionError(f"{name} raised {type(error).__name__} {at}: {error}")
 
 

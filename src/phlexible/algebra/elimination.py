@@ -87,8 +87,8 @@ def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
 
 
 def _end_distances(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
-    """Return pairs of arrays with the distances (numbers of edges) of all nodes of a graph from two of its nodes
-    that lie at opposite ends. Up to four pairs of such ends are chosen."""
+    """Return pairs of arrays with the distances (numbers of edges) of all nodes of a graph from two nodes at
+    opposite ends. Up to four pairs of such ends are chosen."""
     start = _distances(graph, int(_distances(graph, 0).argmax()))
     end = _distances(graph, int(start.argmax()))
     middle = np.flatnonzero(abs(start - end) <= 1)
@@ -228,9 +228,9 @@ def block_schedule(
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return the nodes of a graph in the order of elimination by minimum degree (the node whose neighbours have the
-    fewest rows comes first), and for each node the later nodes to which it is coupled at its elimination (its
-    fill). ``waits`` are nodes that must come before it."""
+    """Return the nodes of a graph in the order of elimination by minimum degree: the node whose neighbours have the
+    fewest rows comes first. Also return for each node the later nodes to which it is coupled at its elimination
+    (its fill). ``waits`` are nodes that must come before it."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -271,8 +271,8 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Return a reordered elimination with the same fill as ``order``, in which each node follows soon after the
-    nodes that have to be eliminated before it (postorder of the elimination tree), so that memory access is local.
+    """Return a reordered elimination with the same fill as ``order``: in it each node follows soon after the nodes
+    that have to be eliminated before it (postorder of the elimination tree), so that memory access is local.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
@@ -299,7 +299,7 @@ def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
     """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes (supernodes)
-    where this saves time, and return the groups in the order of elimination. ``later`` are the later nodes to which
+    where this saves time; return the groups in the order of elimination. ``later`` are the later nodes to which
     each node is coupled.
 
     A group joins the first node that it is coupled to where that saves time; those with most later rows come first.

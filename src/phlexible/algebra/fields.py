@@ -70,8 +70,8 @@ def set_fields(record: object, **values: object) -> None:
 
 @cache
 def _checks(kind: Any) -> tuple[tuple[str, Check, bool], ...]:
-    """Return name, check function and whether None is allowed, for each field of the dataclass ``kind`` that is an
-    argument of its constructor and has a check in its type annotation."""
+    """Return name, check function and whether None is allowed, for each checked field of the dataclass ``kind``:
+    each that is an argument of its constructor and has a check in its type annotation."""
     result = []
     for entry in fields(kind):
         types = get_args(entry.type) if get_origin(entry.type) in (Union, UnionType) else (entry.type,)

@@ -122,8 +122,8 @@ class NumberTape:
         return begin, len(self.entries)
 
     def check(self, values: Sequence[object]) -> None:
-        """Raise ``TypeError`` if one of the given values, traced through the operations recorded on this tape,
-        depends on a quantity that compiled code does not have, such as a function of time.
+        """Raise ``TypeError`` if one of the given values, traced through the operations recorded on this tape, has
+        no value in compiled code. Such values depend, for example, on a function of time.
 
         Raises:
             TypeError: a value is a function of time, or of something else that is not measured.
@@ -133,8 +133,8 @@ class NumberTape:
             raise TypeError("it needs a function of time, or a force of redundant joints")
 
     def _required_entries(self, places: Sequence[int]) -> set[int]:
-        """Return the set of the indices of the given entries of this tape (record of arithmetic) and of all earlier
-        entries from which they are computed."""
+        """Return the set of indices of the given entries of this tape (record of arithmetic), and of all earlier
+        entries from which these are computed."""
         needed, waiting = set[int](), list(places)
         while waiting:
             place = waiting.pop()
@@ -153,7 +153,7 @@ class NumberTape:
 
     def record(self, kind: TapeOperation, *values: object) -> "TapeNumber":
         """Record the operation ``kind``, such as a square root or a sine, with the given numbers as arguments on
-        this tape, and return its result as a ``TapeNumber``."""
+        this tape; return its result as a ``TapeNumber``."""
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
     def index(self, value: object) -> int:
@@ -173,7 +173,7 @@ class NumberTape:
 
     def as_sum(self, value: object) -> TapeEntry:
         """Convert a number, of a tape or an ordinary one, to an entry of the kind SUM (constant plus weights times
-        products), without appending it to this tape."""
+        products); this happens without appending it to this tape."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, places) for places, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -273,8 +273,8 @@ class TapeNumber:
         raise TypeError("a function of Python needs the value of a number")
 
     def _compared(self, other: object) -> bool:
-        """Raise ``TypeError``: a tape number (which records the arithmetic done with it) has no value yet, so it
-        cannot be compared. All comparison operators of the class call this."""
+        """Raise ``TypeError`` in place of a comparison: a tape number (which records the arithmetic done with it)
+        has no value yet. All comparison operators of the class call this."""
         raise TypeError("a function of Python compares numbers")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
@@ -340,7 +340,7 @@ def versine_quotient(square: Array) -> Array:
 
 @_taped(TapeOperation.REST)
 def sine_rest_quotient(square: Array) -> Array:
-    """Return (t - sin t) / t^3, elementwise and 1/6 at t = 0, for arrays of t^2 passed as ``square``, by a series
+    """Return (t - sin t) / t^3, elementwise and 1/6 at t = 0, for arrays of t^2 passed as ``square``; by a series
     near zero. These may be floats or tape numbers, which record the operation."""
     size = np.where(square > 1e-4, np.sqrt(square), 1.0)
     return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
@@ -354,8 +354,8 @@ def with_sign_of(x: Array, y: Array) -> Array:
 
 
 def exceeds(x: Array, level: float) -> Array:
-    """Return, elementwise, 1.0 where x > ``level`` and 0.0 elsewhere, for arrays of floats or of tape numbers
-    (which record their arithmetic and cannot be compared)."""
+    """Return, elementwise, 1.0 where x > ``level`` and 0.0 elsewhere, for arrays of floats or of tape numbers;
+    these record their arithmetic and cannot be compared."""
     return np.asarray(0.5 - 0.5 * with_sign_of(1.0, level - x))
 
 
@@ -372,7 +372,7 @@ def quaternions(matrices: Array) -> Array:
 
 def _quaternion(entries: Sequence[object]) -> list[object]:
     """Return the unit quaternion (x, y, z, w), as four tape numbers, of a rotation matrix given by its nine entries
-    row by row, and record the operations on their tape."""
+    row by row; record the operations on their tape."""
     tape = next(entry.tape for entry in entries if isinstance(entry, TapeNumber))
     first = tape.append_row(entries)
     return [tape.number(tape.entry(TapeEntry(kind, of=(first,)))) for kind in QUATERNION]

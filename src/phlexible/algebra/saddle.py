@@ -58,9 +58,9 @@ class SaddlePoint:
             self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
-        """Solve the factored saddle-point system K x + G^T y = f, G x - D y = g for other right-hand sides, and
-        return x (n, ...) and the multipliers y (rows, ...). ``forces`` is f, shape (n,) or (n, columns); ``values``
-        is g, shape (rows,) or (rows, columns), None: zero."""
+        """Solve the factored saddle-point system K x + G^T y = f, G x - D y = g for given f and g. Return x (n,
+        ...) and the multipliers y (rows, ...). ``forces`` is f, shape (n,) or (n, columns); ``values`` is g, shape
+        (rows,) or (rows, columns), None: zero."""
         above = (self._scale * forces.T).T
         if values is None:
             below = np.zeros((len(self._row_scale), *forces.shape[1:]))
@@ -84,7 +84,7 @@ def _scaled_by(left: Array, matrix: Matrix, right: Array) -> Matrix:
 
 def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
     """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass matrix K, constraint rows G and the
-    diagonal matrix D, whose entries are ``compliance``; K itself if there are no rows."""
+    diagonal matrix D. Its entries are ``compliance``. The result is K itself if there are no rows."""
     if not rows.shape[0]:
         return matrix
     soft = None
@@ -94,7 +94,7 @@ def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
 
 
 def natural_scale(mass: Matrix) -> Array:
-    """Return the scale factors 1 / sqrt(M_ii) of the unknowns of a mass matrix M (n, n), shape (n,), with which all
+    """Return the scale factors 1 / sqrt(M_ii) of the unknowns of a mass matrix M (n, n), shape (n,). With these all
     unknowns have unit mass."""
     return np.asarray(1 / np.sqrt(mass.diagonal()))
 
@@ -110,9 +110,9 @@ NEGLIGIBLE = 1e-10
 
 
 def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
-    """Return the factored system whose method ``solve(f, g)`` gives the x that minimizes ``x.metric.x / 2 - f.x``
-    under the linear constraints ``matrix @ x = g``, and their multipliers. Rows of ``matrix`` may be linearly
-    dependent.
+    """Return a factored system of equations for constrained minimization: its method ``solve(f, g)`` gives the x
+    that minimizes ``x.metric.x / 2 - f.x`` under the linear constraints ``matrix @ x = g``, and their multipliers.
+    Rows of ``matrix`` may be linearly dependent.
 
     Args:
         metric: symmetric, positive definite, shape (n, n).
@@ -136,8 +136,8 @@ def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
 
 
 def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of ``matrix @ x = values``, and
-    the multipliers y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of ``matrix @ x = values``. Also
+    return the multipliers y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)
@@ -153,8 +153,8 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Return scale factors of the unknowns of constrained equations, shape (n,), with which the entries of each row
-    of the constraint ``matrix`` are about equal and those of the ``metric`` are at most 1."""
+    """Return scale factors of the unknowns of constrained equations, shape (n,). With these, the entries of each
+    row of the constraint ``matrix`` are about equal and those of the ``metric`` are at most 1."""
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
     np.maximum.at(largest, sizes.row, sizes.data)

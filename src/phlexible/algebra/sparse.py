@@ -85,8 +85,8 @@ def is_zero(matrix: Matrix) -> bool:
 
 
 def bytes_of(matrix: Matrix) -> tuple[object, ...]:
-    """Return shape and content of a dense or sparse matrix as a hashable tuple, equal for matrices with identical
-    numbers, as a key of a dictionary or cache."""
+    """Return shape and content of a dense or sparse matrix as a hashable tuple. It is equal for matrices with
+    identical numbers, as a key of a dictionary or cache."""
     if isinstance(matrix, np.ndarray):
         return (matrix.shape, matrix.tobytes())
     return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
@@ -226,8 +226,8 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
 
 
 def solver(matrix: Any) -> Callable[[Array], Array]:
-    """Factor a square matrix, dense (LU of LAPACK) or sparse (SuperLU), and return a function that solves ``matrix
-    @ x = b`` for right-hand sides b, shape (N,) or (N, k).
+    """Factor a square matrix, dense (LU of LAPACK) or sparse (SuperLU); return a function that solves ``matrix @ x
+    = b`` for right-hand sides b, shape (N,) or (N, k).
 
     Raises:
         SingularMatrixError: it is sparse and has no inverse; solutions of a singular dense array are not finite.
@@ -381,7 +381,7 @@ def dissection_order(matrix: sparse.csr_array, places: Array) -> IntArray:
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Return the concatenation of integer ranges ``start, start + 1, ..., start + length - 1``, one for each pair
+    """Return the concatenation of integer ranges ``start, start + 1, ..., start + length - 1``: one for each pair
     of entries of ``starts`` and ``lengths``."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
@@ -445,8 +445,8 @@ class WeightedSums:
 
     @cached_property
     def _dense(self) -> Array | None:
-        """Matrix W of the weighted sums y = W x as a dense array (count, size) if it is small and exact
-        cancellation is not needed, else None."""
+        """Matrix W of the weighted sums y = W x as a dense array (count, size) if it is small, else None. None also
+        where sums have to cancel exactly."""
         if self.count * self.size > FEW:
             return None
         if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel
@@ -476,8 +476,8 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W, from a list of entries
-    (weight, index of the sum y, index of the number x) in any order."""
+    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W. They are given as a list
+    of entries (weight, index of the sum y, index of the number x) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -506,7 +506,7 @@ WIDEST = 32  # columns of a patch
 
 
 def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
-    """Return dense rectangular windows, as pairs of a slice of rows and a slice of columns, that cover all nonzero
+    """Return dense rectangular windows, as pairs of a slice of rows and a slice of columns: they cover all nonzero
     entries of a sparse matrix at least cost. No two windows share a column. Products of the matrix then are loops
     over dense blocks."""
     return () if is_zero(matrix) else _cheapest_patches(tuple(_column_spans(matrix)))
@@ -515,7 +515,7 @@ def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
 def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
     """Return the dense windows (slice of rows, slice of columns) that cover the nonzero entries of a matrix at
-    least cost, by dynamic programming over the columns. ``spans`` has the first nonzero row of each column and the
+    least cost; by dynamic programming over the columns. ``spans`` has the first nonzero row of each column and the
     one after the last."""
     count = len(spans)
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))

@@ -29,7 +29,7 @@ def derivatives(
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
-    the function's values, by polynomial interpolation in shrinking windows around the time.
+    the function's values; by polynomial interpolation in shrinking windows around the time.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -65,7 +65,7 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k), by
+    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k); by
     differences in one window of fixed length (0.02 s) around each time. The accuracy is unknown.
 
     Raises:
@@ -114,9 +114,9 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
 
 
 def _sample_windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
-    """Return the sample times in a window of the given length [s] around each of T times, shape (T, k), and the
-    weights of the samples in the derivative at that time, shape (T, k). Windows that would begin before ``begin``
-    lie after the time instead."""
+    """Return the sample times in a window of the given length [s] around each of T times, shape (T, k). Also return
+    the weights of the samples in the derivative at that time, shape (T, k). Windows that would begin before
+    ``begin`` lie after the time instead."""
     is_inside = (times - length / 2 >= begin)[:, None]
     middle, first = _stencil(0.0), _stencil(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
@@ -134,9 +134,9 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, begin: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the value of a function at a time [s], and its pairs (first derivative, second derivative) computed
-    from samples in the longest windows around it, sorted by length, the longest last. All samples are taken in one
-    call.
+    """Return the value of a function at a time [s], and its derivatives there: pairs (first derivative, second
+    derivative) computed from samples in the longest windows around it, sorted by length, the longest last. All
+    samples are taken in one call.
 
     The list is empty if the function ends in one of the windows.
     """
@@ -168,9 +168,9 @@ def _relative_time(time: float, length: float, begin: float, end: float) -> floa
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function at a time [s] from samples in one window of
-    the given length [s], around the time if possible. The window lies before the time if the function raises
-    ``ValueError`` after it."""
+    """Return the first and the second derivative of a user's function at a time [s] from samples in one window. It
+    has the given length [s] and lies around the time if possible. The window lies before the time if the function
+    raises ``ValueError`` after it."""
     place = _relative_time(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
@@ -184,17 +184,17 @@ def _interpolant_derivatives(
     function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative, at a time [s], of the polynomial of degree 12 through the samples
-    of a function in a window of the given length [s]. ``place`` is the position of the time in it: -1 beginning, 1
-    end."""
+    of a function. These are in a window of the given length [s]. ``place`` is the position of the time in it: -1
+    beginning, 1 end."""
     points = _stencil(place)[0]
     values = function(np.append(time + length / 2 * (points - place), time))
     return _both_derivatives(values[:-1] - values[-1], length, place)
 
 
 def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a function at a time from the differences ``change`` (samples,
-    ...) between its samples in a window and its value at the time. The window has a ``length`` [s], and the time is
-    at ``place``, from -1 (beginning) to 1 (end)."""
+    """Return the first and the second derivative of a function at a time from samples in a window. ``change``
+    (samples, ...) are the differences between the samples and its value at the time. The window has a ``length``
+    [s], and the time is at ``place``, from -1 (beginning) to 1 (end)."""
     _, first, second = _stencil(place)
     flat, shape = change.reshape(len(change), -1), change.shape[1:]
     return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
@@ -202,8 +202,9 @@ def _both_derivatives(change: Array, length: float, place: float) -> tuple[Array
 
 @cache
 def _stencil(place: float) -> tuple[Array, Array, Array]:
-    """Return the 13 Chebyshev points of [-1, 1], and two sets of weights (13,) with which samples at these points
-    give the first and the second derivative of the interpolating polynomial at ``place`` in [-1, 1]."""
+    """Return the 13 Chebyshev points of [-1, 1], and two sets of weights (13,) for derivatives: with them, samples
+    at these points give the first and the second derivative of the interpolating polynomial at ``place`` in [-1,
+    1]."""
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
@@ -335,8 +336,9 @@ def _narrow_jump(
 
 
 def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
-    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times so well that
-    a rough difference quotient (one window of samples) shows it. False means that a finer check has to decide."""
+    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times. True means
+    that they agree so well that a rough difference quotient (one window of samples) shows it. False means that a
+    finer check has to decide."""
     with suppress(ValueError):
         user_rates = rates(times)
         gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)
@@ -345,8 +347,8 @@ def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
 
 
 def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
-    """Return, for each time, a record of the time, the value of the user's function ``rates`` and the derivative of
-    the function ``values`` by differences, whether they agree or not."""
+    """Return, for each time, a record of time, value of the user's function ``rates`` and the derivative of the
+    function ``values`` by differences; whether they agree or not."""
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 
@@ -395,8 +397,9 @@ class Disagreement(NamedTuple):
 
 
 def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
-    """Return the first interval between two neighbouring arguments ``places`` in which a user's function ``slope``
-    is not the derivative of the function ``energy``, by more than ``tolerance``; None if there is none.
+    """Return the first interval in which a user's function ``slope`` is not the derivative of the function
+    ``energy``, by more than ``tolerance``. Intervals lie between neighbouring arguments ``places``. None if there
+    is none.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.

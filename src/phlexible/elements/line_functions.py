@@ -24,26 +24,26 @@ def gauss(count: int) -> tuple[Array, Array]:
 
 
 def lagrange_values(s: Array) -> Array:
-    """Return the values of both linear Lagrange shape functions (1 - s and s) of a line element at relative
-    positions s (k,) in [0, 1], shape (k, 2)."""
+    """Return both linear Lagrange shape functions (1 - s and s) of a line element at relative positions s (k,) in
+    [0, 1]; shape (k, 2)."""
     return np.stack([1 - s, s], axis=-1)
 
 
 def lagrange_slopes(s: Array, length: float) -> Array:
     """Return the derivatives d/dx, -1/L and 1/L, of both linear Lagrange shape functions of a line element of the
-    given length L [m], at relative positions s (k,), shape (k, 2) [1/m]."""
+    given length L [m]. They are returned at relative positions s (k,), shape (k, 2) [1/m]."""
     return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
 
 
 def quadratic_values(s: Array) -> Array:
-    """Return the values of the three quadratic Lagrange shape functions (of the nodes at the start, in the middle
-    and at the end) of a line element, at relative positions s (k,) in [0, 1], shape (k, 3)."""
+    """Return the three quadratic Lagrange shape functions of a line element, of its nodes at the start, in the
+    middle and at the end: their values at relative positions s (k,) in [0, 1], shape (k, 3)."""
     return np.stack([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)], axis=-1)
 
 
 def quadratic_slopes(s: Array, length: float) -> Array:
     """Return the derivatives d/dx of the three quadratic Lagrange shape functions of a line element of the given
-    length [m], at relative positions s (k,) in [0, 1], shape (k, 3) [1/m]."""
+    length [m]; at relative positions s (k,) in [0, 1], shape (k, 3) [1/m]."""
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
@@ -53,7 +53,7 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m], at
+    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m]; at
     relative positions s (k,) in [0, 1], shape (k, 4). They belong to the deflection and slope at the start, then at
     the end."""
     return np.stack(
@@ -68,8 +68,8 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """Return the first derivatives d/dx of the four cubic Hermite shape functions (deflection and slope at the
-    start, then at the end) of a beam element of the given length [m], at relative positions s (k,), shape (k,
+    """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the given
+    length [m]: of deflection and slope at the start, then at the end, at relative positions s (k,), shape (k,
     4)."""
     return np.stack(
         [
@@ -83,8 +83,8 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
-    """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions (deflection and slope at the
-    start, then at the end) of a beam element of the given length [m], at relative positions s (k,), shape (k,
+    """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions of a beam element of the given
+    length [m]: of deflection and slope at the start, then at the end, at relative positions s (k,), shape (k,
     4)."""
     return np.stack(
         [

@@ -16,8 +16,8 @@ EXPECTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e
 
 
 def _convert_branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
-    """Convert the branches (spring and dashpot in series) of a generalized Maxwell model, passed by the user as one
-    pair (stiffness, relaxation time [s]) or a list of pairs, to a tuple of pairs. Raise ``ParameterError`` unless
+    """Convert the branches (spring and dashpot in series) of a generalized Maxwell model to a tuple of pairs
+    (stiffness, relaxation time [s]). The user passed one pair or a list of them. Raise ``ParameterError`` unless
     all numbers are positive."""
     values = numbers(name, value, EXPECTED)
     pairs = values[None] if values.shape == (2,) else values
@@ -73,8 +73,8 @@ class Maxwell:
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """Return the stiffness that is left of the branches (springs with dashpots in series) of this generalized
-        Maxwell model at times t [s] after a jump of the strain, ``sum k exp(-t / tau)``, of the shape of ``time``.
+        """Return the stiffness left of this generalized Maxwell model (branches of spring and dashpot) at times t
+        [s] after a jump of the strain: ``sum k exp(-t / tau)``, of the shape of ``time``.
 
         The relaxation modulus is the sum of this and the elastic stiffness.
 
@@ -85,8 +85,8 @@ class Maxwell:
         return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
 
     def complex_stiffness(self, frequency: ArrayLike) -> Array:
-        """Return the complex dynamic stiffness of the branches (springs with dashpots in series) of this
-        generalized Maxwell model at angular frequencies w [rad/s], ``sum k i w tau / (1 + i w tau)``.
+        """Return the complex dynamic stiffness of this generalized Maxwell model (parallel branches of spring and
+        dashpot) at angular frequencies w [rad/s]: ``sum k i w tau / (1 + i w tau)``.
 
         With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
         their ratio the loss tangent.

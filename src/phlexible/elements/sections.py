@@ -35,8 +35,8 @@ class _OneMaterial:
 
     @property
     def radii_of_gyration(self) -> tuple[float, float]:
-        """Radii of gyration of the cross-section of a beam, sqrt(I_z / A) for the extent along local y and sqrt(I_y
-        / A) for that along local z [m]."""
+        """Radii of gyration of the cross-section of a beam [m]: sqrt(I_z / A) for the extent along local y and
+        sqrt(I_y / A) for that along local z."""
         return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
@@ -110,9 +110,8 @@ class Section(_OneMaterial):
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas (shear coefficient times area) for shear along local y and along local z of a
-        cross-section of a beam, as the user gave them [m2]. Poisson's ratio is not used; sections of known shape
-        need it.
+        """Return the shear areas (shear coefficient times area) of a cross-section of a beam for shear along local
+        y and along local z [m2]; the user gave them. Poisson's ratio is not used; sections of known shape need it.
 
         Raises:
             ParameterError: the section has none.
@@ -353,7 +352,7 @@ class GeneralSection:
     @property
     def moments(self) -> Array:
         """Mass moments of this beam cross-section, the integrals of density times (1, y, z) (1, y, z)^T over its
-        area, shape (3, 3) [kg/m, kg, kg m]."""
+        area; shape (3, 3) [kg/m, kg, kg m]."""
         m = self.mass_matrix
         return np.array(
             [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
@@ -374,8 +373,8 @@ class GeneralSection:
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
-        """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is that of a flat section
-        (J_xx = J_yy + J_zz and so on), and positive definite."""
+        """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is positive definite and that
+        of a flat section: J_xx = J_yy + J_zz and so on."""
         mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
@@ -391,7 +390,7 @@ class GeneralSection:
 
 
 def flat_mass(moments: Array) -> Array:
-    """Return the mass matrix per length (6, 6) of a flat cross-section of a beam from its mass ``moments`` (3, 3),
+    """Return the mass matrix per length (6, 6) of a flat cross-section of a beam from its mass ``moments`` (3, 3):
     the integrals of density times (1, y, z) (1, y, z)^T over its area."""
     m, my, mz = moments[0]
     yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
@@ -509,8 +508,8 @@ class VaryingSection:
 
     @property
     def _piece_ends(self) -> Array:
-        """Positions x along the beam that divide it into pieces, in each of which the numbers of the cross-section
-        are one polynomial of x, ascending [m]."""
+        """Positions x along the beam that divide it into pieces, ascending [m]. In each piece the numbers of the
+        cross-section are one polynomial of x."""
         return np.array(self.places if self.breaks is None else self.breaks)
 
     @property
@@ -526,8 +525,8 @@ class VaryingSection:
         return 2 if self.breaks is None else len(self.sections) // (len(self._piece_ends) - 1)
 
     def _interpolated_section(self, piece: int, x: float) -> UniformSection:
-        """Return the cross-section at position x [m] along the beam, interpolated by the polynomial of the given
-        piece (interval between two break positions, by its index)."""
+        """Return the cross-section at position x [m] along the beam, interpolated by the polynomial of one piece.
+        ``piece`` is the index of the interval between two break positions."""
         first = piece if self.breaks is None else piece * self._samples_per_piece
         own = slice(first, first + self._samples_per_piece)
         places, (left, right) = np.array(self.places)[own], self._piece_ends[piece : piece + 2]
@@ -540,8 +539,8 @@ class VaryingSection:
 
 
 def sampled_section(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
-    """Return a table (``VaryingSection``) of the cross-sections that a user's function of x [m] returns at four
-    Gauss points of each of the equal elements of a beam of the given length [m].
+    """Return a table (``VaryingSection``) of the cross-sections that a user's function of x [m] returns along a
+    beam of the given length [m]. It is sampled at four Gauss points of each of its equal elements.
 
     Raises:
         ParameterError: no function of one number, or one that returns no section.
@@ -564,8 +563,8 @@ AnySection = UniformSection | VaryingSection
 
 
 def sections_at(section: AnySection, x: Array) -> list[UniformSection]:
-    """Return the cross-section of a beam at each of the positions x (k,) along it [m], as a list, for a uniform
-    section or one that varies along the beam."""
+    """Return the cross-section of a beam at each of the positions x (k,) along it [m], as a list. The section is a
+    uniform one or one that varies along the beam."""
     return section.at(x) if isinstance(section, VaryingSection) else [section] * len(x)
 
 
@@ -617,8 +616,8 @@ FAR = 700.0  # cosh of more overflows
 def fibre_stress(
     section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
 ) -> Array:
-    """Return the normal stress at the fibres (y, z), each (f,) [m], of a beam's cross-section, for arrays (...) of
-    the normal force [N] and the bending moments about y and z [N m], shape (..., f) [Pa]."""
+    """Return the normal stress at the fibres (y, z), each (f,) [m], of a beam's cross-section. Arguments are arrays
+    (...) of the normal force [N] and the bending moments about y and z [N m], shape (..., f) [Pa]."""
     known = _geometric_section(section)
     return np.asarray(
         normal[..., None] / known.area
@@ -628,8 +627,8 @@ def fibre_stress(
 
 
 def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
-    """Return the greatest and the smallest normal stress over a beam's cross-section, for arrays of the normal
-    force [N] and the bending moments about y and z [N m], each of their shape [Pa].
+    """Return the greatest and the smallest normal stress over a beam's cross-section [Pa]. Arguments are arrays of
+    the normal force [N] and the bending moments about y and z [N m]; both results have their shape.
 
     Raises:
         ParameterError: a section that is given by numbers and has no outline.
@@ -652,8 +651,8 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Return an upper bound of the shear stress in a beam's cross-section, for arrays of the shear forces along y
-    and z [N] and the torsional moment [N m], of their shape [Pa].
+    """Return an upper bound of the shear stress in a beam's cross-section [Pa]. Arguments are arrays of the shear
+    forces along y and z [N] and the torsional moment [N m]; the result has their shape.
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """
@@ -682,8 +681,8 @@ def _geometric_section(section: UniformSection) -> CrossSection:
 
 
 def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
-    """Convert fibres of a beam's cross-section, passed by the user as pairs ((y, z), ...), to an array of their y
-    and one of their z, each of shape (f,) [m]; raise ``ParameterError`` for other values.
+    """Convert fibres of a beam's cross-section, passed by the user as pairs ((y, z), ...), to two arrays: y and z,
+    each of shape (f,) [m]. Raise ``ParameterError`` for other values.
 
     Raises:
         ParameterError: no pairs of finite numbers.

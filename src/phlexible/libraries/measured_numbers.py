@@ -29,11 +29,11 @@ class PathNumber(TapeNumber):
 
     def cos(self) -> TapeNumber:
         """Cosine of the value."""
-        return self.tape.number(self.tape.place(self) - 2)
+        return self.tape.number(self.tape.index(self) - 2)
 
     def sin(self) -> TapeNumber:
         """Sine of the value."""
-        return self.tape.number(self.tape.place(self) - 1)
+        return self.tape.number(self.tape.index(self) - 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -53,8 +53,8 @@ def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Ar
 
 
 def sharp_edges(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the edges of a triangle mesh at which the normals of both triangles differ by more than 35 degrees, or
-    that belong to one triangle only (boundary), as pairs of vertex indices, shape (e, 2)."""
+    """Return the sharp edges of a triangle mesh, at which the normals of both triangles differ by more than 35
+    degrees, and its boundary edges: pairs of vertex indices, shape (e, 2)."""
     units = _triangle_normals(vertices, triangles)[1]
     one, two = _shared_edges(triangles)
     is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH

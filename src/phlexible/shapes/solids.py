@@ -55,7 +55,7 @@ class Shape(ABC):
     @abstractmethod
     def moments(self) -> SolidMoments:
         """Return volume [m3], centroid from the shape's center [m] and inertia about the centroid [m5] of this
-        solid shape of a rigid body, filled homogeneously with density 1."""
+        solid shape of a rigid body. It is filled homogeneously with density 1."""
 
     def placed(self, center_of_mass: Array) -> Triangulation:
         """Return the surface of this shape of a rigid body as triangles in body axes, about the body's origin. The
@@ -249,7 +249,7 @@ class TriangleMesh(Shape):
 
     def moments(self) -> SolidMoments:
         """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside this closed
-        triangle mesh, filled with density 1, relative to the origin of its vertices.
+        triangle mesh. It is filled with density 1; positions are relative to the origin of its vertices.
 
         Raises:
             ParameterError: the surface is not closed, or encloses nothing.
@@ -387,8 +387,8 @@ def _read_binary(content: bytes) -> Array | None:
 
 
 def _read_text(content: bytes) -> Array | None:
-    """Return the vertices of the triangles in the content of an STL file in text form, from its lines "vertex x y
-    z", shape (t, 3, 3); None if some of them are not numbers."""
+    """Return the vertices of the triangles of an STL file in text form, read from its lines "vertex x y z", shape
+    (t, 3, 3); None if some of them are not numbers."""
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

@@ -111,7 +111,7 @@ ROUND_OFF = 1e-14  # of a sum
 
 def enclosed_moments(surface: Triangulation) -> SolidMoments:
     """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
-    mesh, filled with density 1, as a sum over tetrahedra from its triangles to one point.
+    mesh. It is filled with density 1; the integrals are a sum over tetrahedra from its triangles to one point.
 
     The volume is negative if the triangles have the wrong orientation, and 0 if only round-off is left of it.
     """
@@ -144,8 +144,8 @@ def open_edges(surface: Triangulation) -> int:
 
 
 def _joined_corners(surface: Triangulation) -> IntArray:
-    """Return the triangles of a mesh (t, 3) with new vertex indices, in which all vertices at the same position, up
-    to round-off, have one index."""
+    """Return the triangles of a mesh (t, 3) with new vertex indices: in these, all vertices at the same position,
+    up to round-off, have one index."""
     size = float(np.ptp(surface.vertices, axis=0).max(initial=0.0)) or 1.0
     same = np.unique(np.round(surface.vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(same[surface.triangles], dtype=np.int64)

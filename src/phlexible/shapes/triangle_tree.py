@@ -132,14 +132,14 @@ class TriangleTree:
         return np.asarray(np.stack([inner, np.roll(inner, -1, axis=1)], axis=2)[self._sharp_edges() & is_ridge])
 
     def _inset_points(self) -> Array:
-        """Return, for each vertex of each triangle of this mesh, a point that is 2 % of the way from the vertex to
-        the middle of the triangle, shape (t, 3, 3) [m]."""
+        """Return a point near each vertex of each triangle of this mesh, inside the triangle: it is 2 % of the way
+        from the vertex to the middle of the triangle, shape (t, 3, 3) [m]."""
         middles = self.corners.mean(axis=1, keepdims=True)
         return np.asarray(self.corners + INSET * (middles - self.corners))
 
     def _sharp_edges(self) -> BoolArray:
-        """Return, for each triangle of this mesh and each of its three sides, whether the side is a sharp edge (the
-        normals of both faces differ by more than 35 degrees), shape (t, 3). Side k begins at vertex k."""
+        """Return, for each triangle of this mesh and each of its three sides, whether the side is a sharp edge,
+        shape (t, 3). There the normals of both faces differ by more than 35 degrees. Side k begins at vertex k."""
         both = self.edge_normals / np.linalg.norm(self.edge_normals, axis=2, keepdims=True).clip(1e-300)
         half = np.sqrt((1 + SMOOTH) / 2)  # between a side and the mean of both
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
