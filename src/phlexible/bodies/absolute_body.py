@@ -80,35 +80,39 @@ class AbsoluteBody:
 
     @property
     def node_count(self) -> int:
-        """Number N of nodes of the body."""
+        """Number N of nodes of this string or soft body, whose unknowns are nodal positions."""
         return int(self.nodal_mass.shape[0])
 
     @property
     def elastic_count(self) -> int:
-        """Number d N of position coordinates of the N nodes in dimension d."""
+        """Number d N of position coordinates of this string or soft body with N nodes in a model of dimension d."""
         return self.dimension * self.node_count
 
     @property
     def velocity_count(self) -> int:
-        """Number d N of velocity coordinates of the N nodes in dimension d, equal to the number of positions."""
+        """Number d N of velocity coordinates of this string or soft body with N nodes in dimension d; it equals the
+        number of position coordinates."""
         return self.elastic_count
 
     @property
     def rotates(self) -> bool:
-        """Whether the body has a rotation: never, since a node has no orientation."""
+        """Whether this body has a rotation and an angular velocity: always False, since a string or soft body is
+        described by nodal positions alone."""
         return False
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """Axes along which a body frame can move: an empty tuple, since a nodal body has no frame."""
+        """Axes along which the body frame can move: an empty tuple, since a string or soft body has no body
+        frame."""
         return ()
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Axes about which a body frame can rotate: an empty tuple, since a nodal body has no frame."""
+        """Axes about which the body frame can rotate: an empty tuple, since a string or soft body has no body
+        frame."""
         return ()
 
     @property
     def rigid_count(self) -> int:
-        """Number of velocities of the body frame: 0, since a nodal body has no frame."""
+        """Number of velocities of the body frame: 0, since a string or soft body has no body frame."""
         return 0

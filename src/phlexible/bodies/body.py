@@ -37,11 +37,12 @@ class Body(ABC):
 
     @property
     def paint(self) -> str | None:
-        """Color of the body in pictures as "#rrggbb"; None: the default of the picture."""
+        """Color of this body in pictures as text "#rrggbb"; None: the picture chooses."""
         return getattr(self, "color", None)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface or the lines of the body for pictures, which move with its elastic coordinates.
+        """Return what pictures draw for this body (a ``Skin``): its surface of triangles, or lines and balls,
+        attached to nodes that move with the elastic coordinates.
 
         Args:
             data: result of ``discretize``.
@@ -53,25 +54,23 @@ class Body(ABC):
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
-        """Return the arrays of this body (masses, shape functions, strains) for models on a line (dimension 1), in
-        the plane (2) or in space (3)."""
+        """Return this body as arrays: masses, shape functions, strains, damping. ``dimension`` is that of the
+        model: 1 (on a line), 2 (in the plane) or 3 (in space)."""
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this body with options such as ``frame="auto"`` decided by whether a ``Fixed`` joint acts at its
-        start.
-        """
+        """Return this body with options such as ``frame="auto"`` replaced by definite ones. ``is_clamped`` tells
+        whether a ``Fixed`` joint of the model acts at the body's start."""
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:
-        """Convert deformations from the elastic coordinates of ``self.resolved(...)`` to those of this body, both
-        of shape (n, k).
-        """
+        """Convert deformations from the elastic coordinates of ``resolved`` to those of this body as the user
+        described it; ``resolved`` has definite options. The shape is (n, k); each of the k columns is a
+        deformation."""
         return columns
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements and the estimated memory of a run [bytes]; zeros for bodies for which both
-        are small.
-        """
+        """Return the number of finite elements of this body and the estimated memory [bytes] of a simulation with
+        it. Both are zero for small kinds of bodies."""
         return 0, 0.0
 
     def port_hamiltonian(
@@ -83,8 +82,8 @@ class Body(ABC):
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body alone, in the form of the papers, with ports at its ends
-        or interfaces.
+        """Return the port-Hamiltonian state-space model of this body alone, in the form of the papers. Its boundary
+        ports are the ends or interfaces of the body.
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -109,18 +108,18 @@ class Body(ABC):
         return form
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Return the coordinates of the nodes along a beam, rod or string at which contact forces act [m]; empty
-        for other bodies.
-        """
+        """Return the positions along the axis of a beam, rod or string at which contact forces act, those of its
+        nodes [m]; an empty tuple for other bodies."""
         return ()
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the locations of the boundary ports of the body's port-Hamiltonian model by name."""
+        """Return, by name, where on this body the boundary ports of its port-Hamiltonian model are: the origin,
+        unless a class of bodies has others."""
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the space of stress states for the port-Hamiltonian model of the discretized body; of a body
-        without a mesh, the stresses of its strain energy.
+        """Return the stress states of the port-Hamiltonian model of this body: their compliance and the strains
+        that belong to them. Bodies without a mesh have one stress for each strain of their energy.
 
         Raises:
             ParameterError: a space that the body does not have.
@@ -133,23 +132,24 @@ class NodalBody(Body):
 
     @abstractmethod
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return the arrays of this body (nodal masses, strains, points) for models on a line (dimension 1), in the
-        plane (2) or in space (3)."""
+        """Return this string or soft body as arrays: nodal masses, strains, material points. ``dimension`` is that
+        of the model: 1 (on a line), 2 (in the plane) or 3 (in space)."""
 
     @abstractmethod
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return positions and velocities of the nodes at t = 0 in the world. They follow from a user's shape and
-        velocity functions, or from position and rotation of the undeformed body.
+        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow from
+        the user's ``shape`` and ``velocity``, or from position and rotation of the undeformed body.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
         """
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial nodes with the velocities of a rotation added: ``spin``, shape (3,) [rad/s], about the
-        point ``origin`` [m].
+        """Return the initial state of the nodes with the velocities of a rigid rotation added: angular velocity
+        ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]. Raise ``ModelError`` for a body such as a
+        string, which has no angular velocity.
 
         Raises:
             ModelError: the body has no angular velocity.
@@ -161,9 +161,8 @@ class NodalBody(Body):
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Return numbers that change whenever the meaning of a body's elastic coordinates does, shape (k,); used to
-    recognise that stored states belong to the same body.
-    """
+    """Return numbers, shape (k,), that identify the elastic coordinates of a body. They change whenever the meaning
+    of these does, so that a stored state is not loaded into another body."""
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]

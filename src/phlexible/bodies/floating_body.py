@@ -47,13 +47,13 @@ class StrainEnergy:
     __repr__ = short_repr
 
     def with_arrays(self) -> "StrainEnergy":
-        """Return this strain energy with dense arrays in place of sparse matrices."""
+        """Return this strain energy with all its matrices as dense arrays in place of sparse ones."""
         stiffness, rows, squares = (as_array(matrix) for matrix in (self.stiffness, self.rows, self.squares))
         return replace(self, stiffness=stiffness, rows=rows, squares=squares)
 
 
 def no_strain() -> StrainEnergy:
-    """Return the strain energy of a rigid body, without elastic coordinates."""
+    """Return the strain energy of a rigid body: no elastic coordinates, no strains."""
     return StrainEnergy(
         stiffness=np.zeros((0, 0)),
         rows=np.zeros((0, 0)),
@@ -82,20 +82,19 @@ class LocalMoments:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether all matrices W[a, b] are sparse: the product that is subtracted, which would fill them, is
-        zero.
-        """
+        """Whether the second mass moments W of this long body are sparse: true if no product is subtracted from
+        them, which would make them full."""
         return not self.removed.any()
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """The nine sparse matrices row by row, then the removed part: all numbers that define W."""
+        """All arrays that define the second mass moments W of this long body: nine sparse matrices, row by row, and
+        the subtracted part."""
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Return the products W[a, b] xi of the second moments of the body with vectors xi (..., n + 1). The result
-        has shape (..., 3, 3, n + 1).
-        """
+        """Return the products W[a, b] xi of the second mass moments W of this body with vectors xi = (1, eta);
+        shape (..., n + 1), where eta are its elastic coordinates. The result has shape (..., 3, 3, n + 1)."""
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
@@ -104,9 +103,8 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Return the mass matrix of the n elastic coordinates, sum_a W[a, a] without the first row and column,
-        shape (n, n).
-        """
+        """Return the mass matrix of the n elastic coordinates of this body, shape (n, n): the sum of its second
+        moments W[a, a] without the first row and column."""
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)
@@ -114,19 +112,18 @@ class LocalMoments:
         return np.asarray(planes.toarray() - shapes.T @ shapes)
 
     def elastic_diagonal(self) -> Array:
-        """Return the diagonal of the mass matrix of the elastic coordinates, shape (n,)."""
+        """Return the diagonal of the mass matrix of the n elastic coordinates of this body, shape (n,)."""
         diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
         return np.asarray(diagonal[1:])
 
     def along(self, form: Array) -> Array:
-        """Return the sum of form[a, b] W[a, b] over the axes a and b for a matrix ``form`` (3, 3). The result has
-        shape (n + 1, n + 1).
-        """
+        """Return the combination sum_ab form[a, b] W[a, b] of the second mass moments W of this body, with a matrix
+        ``form`` (3, 3). The result has shape (n + 1, n + 1)."""
         planes = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
         return np.asarray(planes.toarray() - self.removed.T @ form @ self.removed)
 
     def toarray(self) -> Array:
-        """Return the second moments W as a dense array, shape (3, 3, n + 1, n + 1)."""
+        """Return the second mass moments W of this body as a dense array, shape (3, 3, n + 1, n + 1)."""
         planes = np.array([[plane.toarray() for plane in row] for row in self.planes])
         return np.asarray(planes - np.einsum("ai,bj->abij", self.removed, self.removed))
 
@@ -171,32 +168,34 @@ class FloatingBody:
 
     @property
     def inner_count(self) -> int:
-        """Number of history variables of viscoelastic relaxation: in each Maxwell branch one for each elastic
-        coordinate and each scalar strain.
-        """
+        """Number of internal variables of viscoelastic relaxation in this body: one for each Maxwell branch (spring
+        and dashpot in series), in each elastic coordinate and each scalar strain."""
         return len(self.relaxation.pairs if self.relaxation else ()) * (
             self.elastic_count + len(self.strain.weights)
         )
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:
-        """Unit of each elastic coordinate as text, "1" for numbers without unit."""
+        """Unit of each elastic coordinate of this body as text, such as "m" or "rad"; "1" for numbers without
+        unit."""
         return self.elastic_units or ("1",) * self.elastic_count
 
     @property
     def elastic_count(self) -> int:
-        """Number n of elastic coordinates of the body."""
+        """Number n of elastic coordinates of this body; 0 for a rigid body."""
         return int(self.first_moments.shape[1]) - 1
 
     @property
     def all_moments(self) -> Array:
-        """Second moments W as a dense array, also if they are stored sparse, shape (3, 3, n + 1, n + 1)."""
+        """Second mass moments W of this body as a dense array, also if they are stored sparse; shape (3, 3, n + 1,
+        n + 1)."""
         moments = self.second_moments
         return moments.toarray() if isinstance(moments, LocalMoments) else moments
 
     @property
     def undeformed_spread(self) -> Array:
-        """Second moments int rho x x^T of the undeformed body about the frame's origin, shape (3, 3) [kg m2]."""
+        """Second moments int rho x x^T of the mass of this body, undeformed, about the origin of its frame, shape
+        (3, 3) [kg m2]."""
         if isinstance(self.second_moments, LocalMoments):
             moments = self.second_moments
             planes = np.array([[plane[0, 0] for plane in row] for row in moments.planes])
@@ -204,7 +203,7 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def with_arrays(self) -> "FloatingBody":
-        """Return this body with dense arrays in place of sparse matrices."""
+        """Return this body with dense arrays in place of all sparse matrices."""
         return replace(
             self,
             second_moments=self.all_moments,
@@ -214,26 +213,25 @@ class FloatingBody:
 
     @property
     def linear_axes(self) -> tuple[int, ...]:
-        """Axes along which the body frame can move, as numbers 0 to 2."""
+        """Axes along which the frame of this body can move, as numbers: 0 (x) on a line, 0 and 1 in the plane, 0 to
+        2 in space."""
         return tuple(range(self.dimension))
 
     @property
     def rotation_axes(self) -> tuple[int, ...]:
-        """Body axes about which the frame can rotate, as numbers: none for a point mass, z in the plane, x, y, z in
-        space.
-        """
+        """Axes about which the frame of this body can rotate, as numbers: none for a point mass, 2 (z) in the
+        plane, 0 to 2 in space."""
         if not self.rotates:
             return ()
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def rigid_count(self) -> int:
-        """Number of linear and angular velocities of the body frame: 1, 2, 3 or 6."""
+        """Number of linear and angular velocities of the frame of this body, from 1 (on a line) to 6 (in space)."""
         return self.dimension + len(self.rotation_axes)
 
     @property
     def velocity_count(self) -> int:
-        """Number of velocities of the body: linear and angular ones of the frame, and one for each elastic
-        coordinate.
-        """
+        """Number of velocities of this body: linear and angular ones of its frame, and one for each elastic
+        coordinate."""
         return self.rigid_count + self.elastic_count

@@ -42,8 +42,8 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Return positions and velocities of the nodes of a string or soft body at t = 0, from the user's shape,
-    velocity, position and rotation.
+    """Return world positions and velocities of the nodes of a string or soft body at t = 0. They follow from the
+    user's arguments ``shape``, ``speed`` (velocity), ``position`` and ``rotation`` of ``model.add``.
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
@@ -79,9 +79,8 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
-    """Return the velocity of each node, shape (N, 3) [m/s], from a user's function, one vector for all, or one row
-    for each node.
-    """
+    """Convert the initial velocity of a string or soft body to one for each node, shape (N, 3) [m/s]. The user
+    passed a function, one vector for all nodes, or a row for each."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = numbers("velocity", speed, _expected(nodes))
@@ -91,23 +90,22 @@ def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
 
 
 def _expected(nodes: Array) -> str:
-    """Return as text for messages what a user may pass: a function of s or x, or an array of numbers."""
+    """Return as text, for error messages, what a user may pass as values at nodes: "a function of s or an array of
+    numbers" for strings, "... of x ..." for soft bodies."""
     return f"a function of {'s' if nodes.ndim == 1 else 'x'} or an array of numbers"
 
 
 def _widths(nodes: Array, dimension: int) -> tuple[int, ...]:
-    """Return the allowed numbers of components of a user's position or velocity; flat bodies in space may omit
-    z.
-    """
+    """Return how many components a user's position or velocity vectors may have, as a tuple of allowed numbers.
+    Flat soft bodies in space may omit z."""
     if dimension == 3:
         return (3,) if nodes.ndim == 1 else (2, 3)
     return (dimension, 3)
 
 
 def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...], at: str = "") -> Array:
-    """Return a user's vector completed by zeros to shape (3,). Raise an error unless it has an allowed number of
-    finite components.
-    """
+    """Return a vector passed by the user as three components, shape (3,), completed by zeros. Raise
+    ``ParameterError`` unless its number of components is among ``widths`` and all are finite."""
     value = value.reshape(1) if 1 in widths and value.ndim == 0 else value
     if value.ndim != 1 or len(value) not in widths or not np.isfinite(value).all():
         wanted = " or ".join(NUMERALS[width] for width in widths)
@@ -116,7 +114,8 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Evaluate a user's function of s or x at each node and return the vectors, shape (N, 3)."""
+    """Evaluate a user's function of the arc length s (strings) or the position x (soft bodies) at each node. Return
+    the vectors, completed by zeros, shape (N, 3)."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -130,9 +129,8 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    """Convert a user's array with one row a node to shape (rows, 3); raise an error for other shapes and numbers
-    that are not finite.
-    """
+    """Convert a user's array with one row for each node to shape (rows, 3), completed by zeros. Raise
+    ``ParameterError`` unless the number of rows is among ``lengths`` and all numbers are finite."""
     rows = numbers(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

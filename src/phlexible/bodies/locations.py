@@ -79,7 +79,8 @@ Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | N
 
 
 def label_of(location: Location) -> str:
-    """Return a location as users write it after the name of a body, such as "start" or "at(0.5)"."""
+    """Return the text with which users write a location on a body, after the body's name: "start", "at(0.5)",
+    "node(3)" and so on. It stands in error messages."""
     match location:
         case Start() | Cut(at_end=False):
             return "start"
@@ -98,8 +99,8 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Convert a user's named positions to locations: distances along a beam, rod or string [m], or body
-    coordinates, shape (3,) [m].
+    """Convert named positions on a body, passed by the user, to location objects: numbers are distances along a
+    beam, rod or string [m], vectors (3,) body coordinates [m]. Names in ``taken`` are refused.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.
@@ -147,8 +148,8 @@ class MaterialPoint:
     is_watched_only: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """Return the change of a direction fixed to the material, shape (3,), per unit of each elastic coordinate,
-        shape (3, n): by rotation and stretch.
+        """Return how a direction (unit vector fixed to the material at this point) changes per unit of each elastic
+        coordinate, shape (3, n). The material rotates and stretches.
 
         Zero where the body has no orientation.
         """
@@ -163,7 +164,8 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of the body at a location.
+        """Return the material point of this body at a location: its undeformed position, and displacement and
+        rotation per unit of each elastic coordinate. Raise ``AttachmentError`` if the body has no such location.
 
         Raises:
             AttachmentError: the body has no such location; the message lists those it has.
@@ -171,7 +173,8 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return a polyline that pictures draw for the body: positions (k, 3) [m] and shape functions (k, 3, n).
+        """Return a polyline that pictures draw for this body: undeformed positions (k, 3) [m], and their
+        displacements per unit of each elastic coordinate, shape (k, 3, n).
 
         A line body gives ``count`` points of its axis, a rigid body its origin and, where it
         is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.

@@ -67,7 +67,7 @@ class Material:
 
     @property
     def shear_modulus(self) -> float:
-        """Shear modulus G = E / (2 (1 + nu)) [Pa]."""
+        """Shear modulus G = E / (2 (1 + nu)) of this isotropic material [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
 
 
@@ -77,8 +77,8 @@ ROUND_OFF = 1e-9
 
 
 def section_along(section: object, length: float, elements: int) -> AnySection:
-    """Return the cross-section along a body of the given length [m]; a user's function of the position is sampled
-    at points of its elements.
+    """Check the argument ``section`` of a beam or rod and return it as a cross-section, uniform or varying. A
+    user's function of the position is sampled in each of the ``elements`` of the body of the given length [m].
 
     Raises:
         ParameterError: no section, or one that is not defined everywhere.
@@ -101,8 +101,8 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 
 
 def check_material(section: AnySection, material: object) -> None:
-    """Raise an error if a body has both a ``GeneralSection``, which has stiffness and mass, and a material, or
-    neither.
+    """Raise ``ParameterError`` unless a beam or rod has either a material or a ``GeneralSection`` (cross-section
+    given by its own stiffness and mass), and not both.
 
     Raises:
         ParameterError: two materials, or none.
@@ -118,8 +118,8 @@ def check_material(section: AnySection, material: object) -> None:
 
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
-    """Return the Maxwell branches of a material, or of sections without one, with stiffnesses relative to the
-    elastic one; None without relaxation.
+    """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses relative to
+    the elastic one; None without relaxation. They are those of its material, or of its sections.
 
     Raises:
         ParameterError: sections with different ones.
@@ -133,7 +133,8 @@ def relative_relaxation(material: Material | None, sections: Iterable[object]) -
 
 
 def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
-    """Raise an error if there is relaxation, for a form of equations (named ``form``) that has no states for it.
+    """Raise ``ParameterError`` if a body has viscoelastic relaxation (Maxwell branches), for a form of the
+    equations, named ``form``, that has no states for it.
 
     Raises:
         ParameterError: there is one.
@@ -143,5 +144,5 @@ def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:
-    """Return the cross-sections of a varying section, or the single uniform one, as a tuple."""
+    """Return all cross-sections of a table that varies along a beam, or the single uniform one, as a tuple."""
     return section.sections if isinstance(section, VaryingSection) else (section,)

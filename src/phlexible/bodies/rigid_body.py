@@ -43,8 +43,8 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return the surface that pictures draw for a rigid body without a shape: the box with its inertia if the ports
-    fit on it, else rods to the ports.
+    """Return what pictures draw for a rigid body whose shape is unknown: the box with its mass and inertia if the
+    joints' positions fit on it, else rods from the centre of mass to these positions.
 
     Args:
         mass: [kg].
@@ -68,14 +68,14 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
 
 
 def _largest_moment(inertia: Array) -> float:
-    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3) or of I_zz alone."""
+    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3), or the number itself if
+    only I_zz is known."""
     return float(inertia if inertia.ndim == 0 else np.linalg.eigvalsh(inertia)[-1])
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
-    """Return the edges (3,) [m] and axes (3, 3) of the homogeneous box with this mass and inertia; from I_zz alone
-    those of a flat square plate.
-    """
+    """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given mass
+    and inertia tensor. From I_zz alone a flat square plate is made."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -88,14 +88,13 @@ def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
 
 
 def _half_length(size: Array) -> float:
-    """Return half the longest edge of a box [m]."""
+    """Return half the longest edge [m] of a box with the given edge lengths."""
     return float(np.sort(size)[-1]) / 2
 
 
 def _box(size: Array, axes: Array, center: Array) -> Triangulation:
-    """Return the surface of a box with edges ``size`` (3,) [m] along the columns of ``axes`` around ``center`` (3,)
-    [m].
-    """
+    """Return a box as a mesh of triangles: edges of the lengths ``size`` (3,) [m] along the columns of ``axes`` (3,
+    3), around the point ``center`` (3,) [m]."""
     box = Box(size).centred()
     return Triangulation(center + box.vertices @ axes.T, box.triangles)
 
@@ -107,9 +106,8 @@ INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 def _checked_inertia(name: str, value: ArrayLike) -> Array:
-    """Convert a user's inertia [kg m2] to a read-only array of shape () or (3, 3). Raise an error if it is not
-    finite and positive.
-    """
+    """Convert the inertia of a rigid body, to a read-only array of shape () or (3, 3) [kg m2]. The user passed
+    I_zz, three moments or a matrix. Raise ``ParameterError`` if no body has it."""
     inertia = numbers(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
@@ -167,8 +165,8 @@ class RigidBody(Body):
     def box(
         cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid box with edges ``size`` [m] along the body axes and a density [kg/m3]. Its
-        middle is at ``center``.
+        """Return a homogeneous rigid box with edges ``size`` (3,) [m] along the body axes and a density [kg/m3].
+        The middle of the box is at ``center`` in body axes.
 
         Args:
             size: edges along x, y, z, shape (3,) [m].
@@ -189,8 +187,8 @@ class RigidBody(Body):
         axis: ArrayLike = (0.0, 0.0, 1.0),
         color: str | None = None,
     ) -> Self:
-        """Make a homogeneous rigid circular cylinder with radius and length [m] and density [kg/m3], around an axis
-        of the body. Its middle is at ``center``.
+        """Return a homogeneous rigid circular cylinder with given radius and length [m] and density [kg/m3], around
+        a body axis. Its middle is at ``center`` in body axes.
 
         Args:
             radius, length: [m].
@@ -205,17 +203,16 @@ class RigidBody(Body):
     def sphere(
         cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid ball with a radius [m] and a density [kg/m3] around ``center``, shape (3,) [m],
-        in body axes.
-        """
+        """Return a homogeneous rigid ball with given radius [m] and density [kg/m3] around the point ``center``,
+        shape (3,) [m], in body axes."""
         return cls._solid(Sphere(radius, center=vector("center", center)), density, color)
 
     @classmethod
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid solid with a density [kg/m3] from its surface in an STL file, text or binary.
-        Body axes are those of the file.
+        """Return a homogeneous rigid body with a density [kg/m3] whose surface is read from an STL file, text or
+        binary. Body axes and origin are those of the file.
 
         Args:
             path: of the file.
@@ -233,8 +230,8 @@ class RigidBody(Body):
     def from_mesh(
         cls, vertices: ArrayLike, triangles: ArrayLike, density: float, *, color: str | None = None
     ) -> Self:
-        """Make a homogeneous rigid solid with a density [kg/m3] from a closed surface of triangles. Body axes are
-        those of the vertices.
+        """Return a homogeneous rigid body with a density [kg/m3] inside a closed surface of triangles. Body axes
+        and origin are those of the vertices.
 
         Args:
             vertices: shape (v, 3) [m].
@@ -249,9 +246,8 @@ class RigidBody(Body):
 
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Make a homogeneous rigid body with the given shape and density [kg/m3]; warn if the density seems to be
-        in g/cm3.
-        """
+        """Return a homogeneous rigid body of the given shape and density [kg/m3], with mass, inertia and centre of
+        mass of the shape. Warn if the density seems to be in g/cm3."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -264,8 +260,8 @@ class RigidBody(Body):
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the mass integrals of the rigid body as arrays, for models in the plane (dimension 2) or in space
-        (3).
+        """Return this rigid body as arrays: mass and its first and second moments about the origin of the body
+        frame. The model is in the plane (dimension 2) or in space (3).
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 
@@ -299,9 +295,8 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the body's shape for pictures; without a shape, a box or rods that suit its inertia
-        and its ports.
-        """
+        """Return what pictures draw for this rigid body: the surface of its shape; without a shape, a box or rods
+        that suit its inertia and the positions of its joints, ``ports`` (k, 3) [m]."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))
@@ -316,7 +311,8 @@ class RigidPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of the body at its origin or at any body coordinates.
+        """Return the material point of this rigid body at its origin or at given body coordinates; it has no
+        elastic displacement. Raise ``AttachmentError`` for other locations.
 
         Raises:
             AttachmentError: the location belongs to a line body, or is outside the plane.
@@ -335,17 +331,15 @@ class RigidPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw, from the origin to the centre of mass, shape (2, 3) [m]; the origin
-        alone if both coincide. ``count`` is not used.
-        """
+        """Return the line that pictures draw for this rigid body, from its origin to its centre of mass, shape (2,
+        3) [m]; the origin alone if both coincide; ``count`` is not used."""
         places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
         return np.array(places), np.zeros((len(places), 3, 0))
 
 
 def _check_inertia_matrix(inertia: Array) -> None:
-    """Raise an error unless an inertia matrix (3, 3) is symmetric, positive definite and obeys the triangle
-    inequality of its principal moments.
-    """
+    """Raise ``ParameterError`` unless an inertia tensor (3, 3) is that of a body: symmetric, positive definite, no
+    principal moment larger than the sum of the others."""
     largest = np.abs(inertia).max()
     if np.abs(inertia - inertia.T).max() > ROUND_OFF * largest:
         raise ParameterError(f"inertia must be symmetric, got {inertia.tolist()}")
@@ -383,9 +377,8 @@ class PointMass(Body):
     color: Color = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the arrays of the point mass, with mass integrals zero and no rotation, for models on a line, in
-        the plane or in space.
-        """
+        """Return this point mass as arrays: its mass, first and second moments that are zero, and no rotation. The
+        model has the dimension 1, 2 or 3."""
         line_plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,
@@ -403,8 +396,8 @@ class SinglePoint(MaterialPoints):
     """The only material point of a point mass, at its origin."""
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of the mass, without orientation; raise an error for any location but the
-        origin.
+        """Return the only material point of a point mass, at its origin and without orientation. Raise
+        ``AttachmentError`` for any other location.
 
         Raises:
             AttachmentError: any location but the origin.
@@ -414,5 +407,6 @@ class SinglePoint(MaterialPoints):
         return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the position of the mass, the origin, for pictures, shape (1, 3) [m]; ``count`` is not used."""
+        """Return the single point, the origin, that pictures draw for a point mass, shape (1, 3) [m]; ``count`` is
+        not used."""
         return np.zeros((1, 3)), np.zeros((1, 3, 0))

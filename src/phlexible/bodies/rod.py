@@ -83,17 +83,17 @@ class RodNode(Body):
 
     @property
     def length(self) -> float:
-        """Length of the piece of the rod that moves with this section [m]."""
+        """Length of the piece of the rod that moves rigidly with this cross-section [m]."""
         return self.before + self.after
 
     @property
     def elements(self) -> int:
-        """Number of elements of the piece of the rod that moves with this section: one."""
+        """Number of elements of the rigid piece of the rod around this cross-section: always 1."""
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the mass integrals of the section as arrays: its mass, first and second moments per length times
-        the length that it represents.
+        """Return the rigid piece of a rod around this cross-section as arrays: mass, first and second moments,
+        those per length times the length of rod that it represents.
 
         On a line only m remains.
         """
@@ -113,9 +113,8 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the straight piece of the rod around this section, for pictures. It overlaps its
-        neighbours, so that bends have no gaps.
-        """
+        """Return the surface that pictures draw for the straight piece of a rod around this cross-section. It
+        overlaps its neighbours a little, so that bends have no gaps."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -134,9 +133,8 @@ class RodPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point at an end of the piece, at a distance from its beginning, or at body
-        coordinates.
-        """
+        """Return the material point of this rigid piece of a rod at a location: one of its ends, a distance from
+        its beginning, its origin, or body coordinates."""
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -153,9 +151,8 @@ class RodPoints(MaterialPoints):
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw, from one end of the piece to the other, shape (2, 3) [m]; ``count``
-        is not used.
-        """
+        """Return the line that pictures draw for this rigid piece of a rod, from one of its ends to the other,
+        shape (2, 3) [m]; ``count`` is not used."""
         places = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
         return places, np.zeros((2, 3, 0))
 
@@ -240,31 +237,32 @@ class Rod:
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of the rod [s], the ratio of viscous to elastic stress per strain rate: of its
-        material, or the largest of its general sections.
-        """
+        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate: of its
+        material, or the largest of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
 
     @property
     def relaxation(self) -> Maxwell | None:
-        """Maxwell branches of the material or of the sections, with stiffnesses relative to the elastic ones; None
-        without relaxation.
-        """
+        """Maxwell branches (spring and dashpot in series) of this rod's material or sections, with stiffnesses
+        relative to the elastic one; None without relaxation."""
         return relative_relaxation(self.material, all_sections(self._section))
 
     @property
     def node_places(self) -> Array:
-        """Positions of the N nodes along the rod, from 0 to its length, shape (N,) [m]."""
+        """Undeformed positions of the N nodes along this rod, from 0 to its length, equally spaced, shape (N,)
+        [m]."""
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements and the estimated memory of a run [bytes]."""
+        """Return the number of finite elements of this rod and the estimated memory [bytes] of a simulation with
+        it."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
-        """Return the rigid cross-sections of the rod as bodies, from start to end."""
+        """Return the rigid cross-sections (bodies) of which this rod consists, one for each node from start to end;
+        elastic elements connect them."""
         places, weights = self.node_places, self._node_weights
         half = np.full(len(places) - 1, 0.5 * self.length / (len(places) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
@@ -279,9 +277,8 @@ class Rod:
         return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:
-        """Return nodes, quadrature points and shape functions of the rod's finite element ``number``, counted from
-        0 at the start.
-        """
+        """Return nodes, quadrature points and shape functions of one finite element of this rod, with the index
+        ``number`` from 0 at the start."""
         size, order = self.length / self.elements, self.order
         points, weights, values, slopes = self._quadrature
         nodes = tuple(range(order * number, order * (number + 1) + 1))
@@ -289,23 +286,22 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Quadrature points (g,) in (0, 1) and weights (g,) of an element, with values and derivatives [1/m] of its
-        shape functions there, each (g, nodes).
-        """
+        """Gauss points (g,) in (0, 1) and weights (g,) of an element of this rod. With them, values (g, nodes) and
+        derivatives (g, nodes) [1/m] of its shape functions there."""
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
             return points, weights, lagrange_values(points), lagrange_slopes(points, size)
         return points, weights, quadratic_values(points), quadratic_slopes(points, size)
 
     def element_shapes(self) -> tuple[ElementShape, ...]:
-        """Return nodes, quadrature points and shape functions of all finite elements of the rod, from start to
-        end.
-        """
+        """Return nodes, quadrature points and shape functions of all finite elements of this rod, from start to
+        end."""
         return tuple(self.element_shape(number) for number in range(self.elements))
 
     @property
     def mass(self) -> float:
-        """Mass of the rod [kg], the sum over its nodes of their length times the mass per length there."""
+        """Total mass of this rod [kg]: the sum over its nodes of the length that each represents times the mass per
+        length there."""
         return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
 
     def port_hamiltonian(
@@ -319,7 +315,8 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this rod alone, with strains as states, see ``RodForm``.
+        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states, see ``RodForm``.
+        Its ends are free with prescribed forces, or clamped.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -335,13 +332,12 @@ class Rod:
         return form
 
     def sections_at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of the rod at each of the positions x [m], shape (k,)."""
+        """Return the cross-section of this rod at each of the positions x (k,) along it [m], as a list."""
         return sections_at(self._section, x)
 
     def stiffness_at(self, x: Array) -> Array:
-        """Return the stiffness of the cross-sections at positions x [m], section forces (N, Q_y, Q_z, M_x, M_y,
-        M_z) per strain, shape (k, 6, 6).
-        """
+        """Return the stiffness matrices of the cross-sections of this rod at positions x (k,) [m], shape (k, 6, 6):
+        section forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain."""
         return stiffness_at(_shear_sections(self._section), self.material, Theory.TIMOSHENKO, x)
 
     @property
@@ -351,7 +347,8 @@ class Rod:
 
     @property
     def _node_weights(self) -> Array:
-        """Length of the rod whose mass each node represents, shape (N,) [m].
+        """Length of this rod whose mass each node represents, shape (N,) [m]: weights of a quadrature rule along
+        the rod, with the sum of its length.
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -367,7 +364,8 @@ class Rod:
 
 
 def _shear_sections(section: AnySection) -> AnySection:
-    """Return a section, uniform or varying, whose shear areas are the whole area unless the user gave some."""
+    """Return a cross-section, uniform or varying, for a rod, which always shears: where the user gave no shear
+    areas, the whole area is taken."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.places, sheared, section.breaks)
@@ -375,7 +373,8 @@ def _shear_sections(section: AnySection) -> AnySection:
 
 
 def _with_shear_areas(section: UniformSection) -> UniformSection:
-    """Return a uniform section whose shear areas are the whole area unless the user gave some."""
+    """Return a uniform cross-section for a rod, which always shears: if the user gave no shear areas, the whole
+    area is taken."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
     return Section(
@@ -406,8 +405,8 @@ class RodPose:
 
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
-    """Return positions and rotations of the sections of a rod along a curve at t = 0. Their x axes are tangents,
-    and y and z rotate about x as little as possible.
+    """Return world positions and rotation matrices of the cross-sections of a rod along a user's curve at t = 0.
+    Local x axes are tangents of the curve, y and z rotate about x as little as possible.
 
     Args:
         rod: the description.
@@ -449,15 +448,15 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
 
 
 def derivatives_along(places: Array, values: Array) -> Array:
-    """Return derivatives d/ds of values (N, 3) at positions s (N,), by second-order differences, shape (N, 3)."""
+    """Return the derivatives d/ds of values (N, 3) that are known at positions s (N,), by second-order finite
+    differences, shape (N, 3)."""
     slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
     return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
 
 
 def _check_rotations(name: str, rotation: float) -> None:
-    """Raise an error if neighbouring sections of the rod ``name`` rotate against each other by more than 0.75
-    rad.
-    """
+    """Raise ``ParameterError`` if the largest angle between neighbouring cross-sections of the rod ``name``,
+    ``rotation`` [rad], is above 0.75 rad."""
     if rotation > LARGEST_ROTATION:
         raise ParameterError(
             f"{name}: neighbouring sections of this shape rotate by {rotation:.3g} rad against each other, where"
@@ -467,9 +466,8 @@ def _check_rotations(name: str, rotation: float) -> None:
 
 
 def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are differences of ``shape`` if
-    it is a user's function of s, else of the nodes ``local``.
-    """
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are finite differences of the
+    user's function ``shape``, or of the node positions ``local`` (N, 3) if there is none."""
     if not callable(shape):
         return derivatives_along(places, local)
     step = STEP * places[-1]
@@ -484,9 +482,8 @@ def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) 
 
 
 def _least_rotation(a: Array, b: Array) -> Array:
-    """Return the rotation by the smallest angle that takes unit vector a to unit vector b, shape (3, 3). If they
-    are opposite it is by pi about an axis across them.
-    """
+    """Return the rotation matrix of the smallest angle that takes the unit vector a to the unit vector b, shape (3,
+    3). For opposite vectors it rotates by pi about an axis normal to them."""
     axis, cosine = np.cross(a, b), float(np.dot(a, b))
     if cosine < -1 + 1e-12:
         helper = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 0.9 else np.array([1.0, 0.0, 0.0])

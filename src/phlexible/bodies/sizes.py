@@ -12,8 +12,8 @@ MOST_BYTES = 32e9
 
 
 def refuse_large(elements: object, needed: float, where: str, is_large: bool) -> None:
-    """Raise an error if elements need more memory, ``needed`` [bytes], than most machines have; not if
-    ``is_large``, which the user sets.
+    """Raise ``ParameterError`` if a body would need more memory, ``needed`` [bytes], than most machines have (32
+    GB). The user can allow it by large=True, which is ``is_large`` here.
 
     Args:
         elements: their number, for the message.
@@ -36,7 +36,8 @@ HEAVY, LONG = 1e6, 300.0
 
 
 def warn_of_size(mass: float, points: Array) -> None:
-    """Warn of bodies so heavy or long that their mesh is probably in millimetres.
+    """Warn the user if a body is so heavy (over 1e6 kg) or so long (over 300 m) that its mesh is probably in
+    millimetres.
 
     Args:
         mass: [kg].

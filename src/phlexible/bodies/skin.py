@@ -49,29 +49,28 @@ class Skin:
     coordinates: IntArray | None = None
 
     def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
-        """Return the positions of the nodes in the body frame for k vectors of elastic coordinates (k, n), shape
-        (k, N, 3) [m]; ``scale`` magnifies displacements.
-        """
+        """Return the positions of the N nodes of this skin (drawn surface of a body) in the body frame, shape (k,
+        N, 3) [m]. They are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements."""
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
         return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))
 
     @property
     def has_surface(self) -> bool:
-        """Whether the skin has triangles, and not only lines and balls."""
+        """Whether this skin (what pictures draw for a body) has triangles, and not only lines and balls."""
         return len(self.triangles) > 0
 
     def edges(self) -> IntArray:
-        """Return the sharp edges of the undeformed surface as pairs of vertex indices, shape (e, 2)."""
+        """Return the sharp edges of the undeformed surface that pictures draw for a body, as pairs of vertex
+        indices, shape (e, 2)."""
         vertices, triangles = merged_vertices(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
         used, first = np.unique(triangles, return_index=True)
         return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, sharp_edges(vertices, triangles))])
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return a skin of lines and balls, without surface, for a body of unknown thickness. Lines and balls are given
-    as indices of its N nodes.
-    """
+    """Return what pictures draw for a body of unknown thickness: lines through its nodes and balls at its nodes,
+    both given as node indices, without a surface."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -80,9 +79,8 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Return the surface of a tube or prism along body x for pictures: one outline of the cross-section at each
-    position, and a cap at each end.
-    """
+    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism with one outline of the
+    cross-section at each position, and a cap at each end."""
     stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
@@ -118,7 +116,8 @@ def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Seque
 
 
 def solid_skin(surface: Triangulation) -> Skin:
-    """Return the skin of a rigid surface, with one node at the origin of the body."""
+    """Return the surface that pictures draw for a rigid body, made of a mesh of triangles. All its vertices are
+    attached to one node at the body's origin."""
     vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
     vertex_of, normals, faces = shading_vertices(vertices, triangles)
     return Skin(
@@ -133,9 +132,8 @@ def solid_skin(surface: Triangulation) -> Skin:
 
 
 def _section_ring(outline: Outline) -> tuple[Array, Array]:
-    """Return vertices (k, 2) and normals (k, 3) of the outline of one section. At an edge the vertex appears twice,
-    unless the outline is round.
-    """
+    """Return the vertices (k, 2) [m] and unit normals (k, 3) around the outline of one cross-section of a drawn
+    tube. A corner of the outline has two vertices, unless the outline is round."""
     corners = outline.corners
     if outline.is_round:
         flat = corners / np.linalg.norm(corners, axis=1, keepdims=True)
@@ -150,9 +148,8 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
 
 
 def _side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
-    """Return the vertices of the triangles between neighbouring rings of ``count`` vertices, two for each face,
-    shape (t, 3).
-    """
+    """Return the triangles between neighbouring rings of ``count`` vertices along a drawn tube, as vertex indices,
+    shape (t, 3). Each face has two."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
-    """Return the surface of a soft body for pictures, triangles whose vertices are its nodes."""
+    """Return the surface that pictures draw for a soft body: triangles whose vertices are nodes of its mesh and
+    move with them."""
     triangles = surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
@@ -59,9 +60,8 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
 
 
 def surface_triangles(mesh: SoftMesh) -> IntArray:
-    """Return the node indices of triangles that cover the surface of a solid, counter-clockwise seen from outside,
-    or the whole sheet, shape (t, 3).
-    """
+    """Return triangles, as node indices (t, 3), that cover the boundary of a solid mesh, counter-clockwise seen
+    from outside, or all elements of a sheet."""
     if mesh.is_sheet:
         return _split_faces(mesh.corners)
     places, cells = mesh.places, mesh.corners
@@ -77,9 +77,8 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
 
 
 def vertex_normals(places: Array, triangles: IntArray) -> Array:
-    """Return unit normals at the nodes of a triangulated surface, the mean over adjacent triangles weighted by
-    area, shape (N, 3).
-    """
+    """Return unit normals at the N vertices of a triangulated surface, shape (N, 3): means of the normals of
+    adjacent triangles, weighted by area. ``places`` (N, 3) are positions."""
     a, b, c = (places[triangles[:, k]] for k in range(3))
     normals = np.zeros_like(places)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
@@ -87,14 +86,16 @@ def vertex_normals(places: Array, triangles: IntArray) -> Array:
 
 
 def _split_faces(faces: IntArray) -> IntArray:
-    """Split quadrilaterals (f, 4) into two triangles each; triangles (f, 3) are returned as they are."""
+    """Return quadrilaterals (f, 4) of vertex indices, each split into two triangles, shape (2 f, 3); triangles (f,
+    3) are returned as they are."""
     if faces.shape[1] == 3:
         return faces
     return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
 
 
 def _checked_plane(name: str, value: object) -> str:
-    """Convert the option ``plane`` to "stress" or "strain"; raise an error for others."""
+    """Convert the user's option ``plane`` of a sheet to the text "stress" or "strain"; raise ``ParameterError`` for
+    others."""
     return option(name, value, PlaneState).value
 
 
@@ -172,17 +173,19 @@ class SoftBody(NodalBody):
 
     @property
     def nodes(self) -> Array:
-        """Positions of the N nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
+        """Positions of the N nodes of this soft body, undeformed, in the order of its coordinates, shape (N, 3)
+        [m]."""
         return self.soft_mesh.places
 
     @property
     def soft_mesh(self) -> SoftMesh:
-        """Mesh of the body with all its nodes, also those in the middle of edges."""
+        """Finite element mesh of this soft body with all its nodes, also those in the middle of edges."""
         assert isinstance(self.mesh, SoftMesh)
         return self.mesh
 
     def points_where(self, nodes: Any) -> IntArray:
-        """Return the indices of the nodes that a user's function of position chooses, for ``placed.node(number)``.
+        """Return the indices of the nodes of this soft body at which a user's function of position is True, for use
+        in ``placed.node(number)``.
 
         Args:
             nodes: a function of position (x[0], x[1], x[2] are arrays) that is True at the chosen nodes.
@@ -194,13 +197,12 @@ class SoftBody(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Total mass of the body [kg]."""
+        """Total mass of this soft body [kg]."""
         return float(self._nodal_mass().sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return nodal mass, strains and material points of the body as arrays, for models in the plane (dimension
-        2) or in space (3).
-        """
+        """Return this soft body as arrays: mass matrix of the nodes, strains of the elements with their law,
+        material points. The model is in the plane (dimension 2) or in space (3)."""
         plane_or_space(dimension)
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
@@ -222,7 +224,8 @@ class SoftBody(NodalBody):
         )
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the locations of the interfaces by name, which are the boundary ports of the body."""
+        """Return the named interfaces of this soft body as locations: the boundary ports of its port-Hamiltonian
+        model."""
         return {group.name: Interface(group.name) for group in self.interfaces}
 
     def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
@@ -235,8 +238,8 @@ class SoftBody(NodalBody):
         stresses: bool = False,
         strains: str | None = None,
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body alone, whose states are positions and velocities of its
-        nodes, see ``SoftForm``.
+        """Return the port-Hamiltonian state-space model of this soft body alone, see ``SoftForm``. Its states are
+        positions and velocities of the nodes.
 
         Args:
             dimension: 2 or 3.
@@ -274,41 +277,40 @@ class SoftBody(NodalBody):
         return form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the body for pictures, which moves with its nodes."""
+        """Return the surface that pictures draw for this soft body; it moves with the nodes."""
         return soft_skin(self.soft_mesh, data.dimension)
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return positions and velocities of the nodes at t = 0. ``shape`` and ``velocity`` are functions of the
-        undeformed position, or arrays (N, 3).
-        """
+        """Return world positions and velocities of the nodes of this soft body at t = 0. ``shape`` and ``velocity``
+        of the user are functions of the undeformed position, or arrays (N, 3)."""
         return initial_nodes(self.soft_mesh.places, dimension, shape, velocity, position, rotation)
 
     def with_rotation(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
-        """Return the initial nodes with the velocities of a rotation added: ``spin``, shape (3,) [rad/s], about the
-        point ``origin`` [m].
-        """
+        """Return the initial state of the nodes of this soft body with the velocities of a rigid rotation added:
+        ``spin``, shape (3,) [rad/s], about the point ``origin`` [m]."""
         turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
         return replace(nodes, velocities=velocities, speed=velocities)
 
     @property
     def _depth(self) -> float:
-        """Thickness of a sheet [m], 1 of a solid, by which areas are multiplied."""
+        """Thickness of this soft body if it is a sheet, by which areas are multiplied [m]; 1.0 if it is solid."""
         return 1.0 if self.thickness is None else self.thickness
 
     def _nodal_mass(self) -> "sparse.csr_array":
-        """Return the mass matrix of the nodes, shape (N, N) [kg]."""
+        """Return the consistent mass matrix of the N nodes of this soft body, for each component of the positions,
+        shape (N, N) [kg]."""
         return self.soft_mesh.mass(self.density, self._depth)
 
     @property
     def _plane(self) -> PlaneState | None:
-        """State across a sheet, plane stress or plane strain; None for a solid."""
+        """State across this soft body if it is a sheet, plane stress or plane strain; None if it is solid."""
         return PlaneState(self.plane) if self.soft_mesh.is_sheet else None
 
     def _check_thickness(self) -> None:
-        """Raise an error if a sheet has no thickness or a solid has one."""
+        """Raise ``ParameterError`` if this soft body is a sheet and has no thickness, or is solid and has one."""
         if self.soft_mesh.is_sheet:
             if self.thickness is None:
                 raise ParameterError(f"thickness must be given for a sheet of {self.soft_mesh.kind.value}s [m]")

@@ -30,20 +30,22 @@ class ScalarFunction(ABC):
 
     @abstractmethod
     def value(self, x: Array) -> Array:
-        """Values h of the function at x, of the shape of x [J/m3]."""
+        """Return the values of this function h of one invariant of the Cauchy-Green tensor C at arguments x, of the
+        shape of x [J/m3]."""
 
     @abstractmethod
     def slope(self, x: Array) -> Array:
-        """Derivatives dh/dx, of the shape of x [J/m3]."""
+        """Return the first derivatives dh/dx of this function h of one invariant of the Cauchy-Green tensor C at
+        arguments x; of the shape of x [J/m3]."""
 
     @abstractmethod
     def curvature(self, x: Array) -> Array:
-        """Second derivatives d2h/dx2, of the shape of x [J/m3]."""
+        """Return the second derivatives d2h/dx2 of this function h of one invariant of the Cauchy-Green tensor C at
+        arguments x; of the shape of x [J/m3]."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
-        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0), of the shape of x0; if x1 is close to x0, the
-        mean of dh/dx between them (5.8).
-        """
+        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h, of the shape of x0,
+        without cancellation: for close arguments it is the mean of dh/dx between them."""
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
         is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))
@@ -127,9 +129,8 @@ class Thinning(ScalarFunction):
     shear: float
 
     def squared_thickness(self, x: Array) -> Array:
-        """Return the squared thickness c relative to the undeformed one at which the stress across a membrane
-        vanishes, of the shape of x; nan where x is not positive.
-        """
+        """Return the squared thickness of a neo-Hookean membrane, relative to the undeformed one, at which the
+        stress across it is zero; of the shape of x. The argument x is its squared area ratio."""
         ratio = self.lame / (2 * self.shear)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_x = np.log(x)
@@ -172,7 +173,8 @@ class UserScalar(ScalarFunction):
         return evaluated(self.derivative, x)
 
     def curvature(self, x: Array) -> Array:
-        """Return second derivatives by central differences of the user's derivative, of the shape of x [J/m3]."""
+        """Return the second derivatives of a user's function of one invariant at arguments x, of the shape of x
+        [J/m3]; by central differences of the user's first derivative."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
 
@@ -200,24 +202,22 @@ class Constitution(ABC):
 
     @abstractmethod
     def energy(self, C: Array) -> Array:
-        """Return the stored energy W per undeformed volume for C (..., 3, 3), shape (...) [J/m3]."""
+        """Return the stored energy W of this elastic law per undeformed volume, for right Cauchy-Green tensors C
+        (..., 3, 3), shape (...) [J/m3]."""
 
     @abstractmethod
     def stress(self, C: Array) -> Array:
-        """Return the second Piola-Kirchhoff stress S = 2 dW/dC for C (..., 3, 3), symmetric, shape (..., 3, 3)
-        [Pa].
-        """
+        """Return the second Piola-Kirchhoff stress S = 2 dW/dC of this elastic law for right Cauchy-Green tensors C
+        (..., 3, 3); shape (..., 3, 3) [Pa]."""
 
     @abstractmethod
     def change(self, C: Array, dE: Array) -> Array:
-        """Return the change dS of the stress at C for a change dE of the Green-Lagrange strain, both of shape (...,
-        3, 3) [Pa].
-        """
+        """Return the linearized change of the second Piola-Kirchhoff stress of this elastic law at C, for a change
+        dE of the Green-Lagrange strain. All have shape (..., 3, 3) [Pa]."""
 
     def tangent(self, C: Array) -> Array:
-        """Return the tangent dS/dE at C as a symmetric matrix in the order 11, 22, 33, 23, 13, 12, shape (..., 6,
-        6) [Pa].
-        """
+        """Return the material tangent dS/dE of this elastic law at right Cauchy-Green tensors C: symmetric matrices
+        in the order 11, 22, 33, 23, 13, 12, shape (..., 6, 6) [Pa]."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -280,26 +280,26 @@ class InvariantConstitution(Constitution):
 
 
 def trace(A: Array) -> Array:
-    """Return the traces of matrices A (..., 3, 3), shape (...)."""
+    """Return the traces of an array of matrices A (..., 3, 3), shape (...)."""
     return np.asarray(np.trace(A, axis1=-2, axis2=-1))
 
 
 def cofactor(A: Array, B: Array) -> Array:
-    """Return the symmetric bilinear form of symmetric matrices A and B whose value at (A, A) is the cofactor matrix
-    of A. The result has shape (..., 3, 3).
-    """
+    """Return the symmetric bilinear form c(A, B) of symmetric matrices, whose value c(A, A) is the cofactor matrix
+    of A. The result has shape (..., 3, 3)."""
     AB, BA = A @ B, B @ A
     a, b = trace(A)[..., None, None], trace(B)[..., None, None]
     return np.asarray(((AB + BA) - a * B - b * A + (a * b - trace(AB)[..., None, None]) * IDENTITY) / 2)
 
 
 def as_six(A: Array) -> Array:
-    """Return the entries 11, 22, 33, 23, 13, 12 of symmetric matrices (..., 3, 3), shape (..., 6)."""
+    """Return the components 11, 22, 33, 23, 13, 12 of symmetric matrices (..., 3, 3), without factors of 2, shape
+    (..., 6)."""
     return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
 
 
 def as_tensor(six: Array) -> Array:
-    """Return symmetric matrices (..., 3, 3) from their entries 11, 22, 33, 23, 13, 12, shape (..., 6)."""
+    """Return symmetric matrices (..., 3, 3) from their components 11, 22, 33, 23, 13, 12, given as (..., 6)."""
     result = np.empty((*six.shape[:-1], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         result[..., a, b] = result[..., b, a] = six[..., k]
@@ -321,7 +321,8 @@ class SoftLaw(ABC):
 
     @abstractmethod
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the law for a solid (None) or for a sheet, whose thickness is free (STRESS) or constant (STRAIN).
+        """Return the energy, stress and tangent functions of this elastic law for a solid (``plane`` None); or for
+        a sheet in plane stress (its thickness is free) or plane strain (it is constant).
 
         Raises:
             ParameterError: a law that such a body cannot have.
@@ -329,7 +330,7 @@ class SoftLaw(ABC):
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of small strains [Pa], of a solid of this law."""
+        """Young's modulus of a solid of this elastic law at small strains [Pa]."""
         solid = self.constitution(None)
         return solid.shear * (3 * solid.lame + 2 * solid.shear) / (solid.lame + solid.shear)
 
@@ -356,22 +357,23 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def shear_modulus(self) -> float:
-        """Shear modulus G = E / (2 (1 + nu)) [Pa]."""
+        """Shear modulus G = E / (2 (1 + nu)) of this elastic law at small strains [Pa]."""
         return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
 
     @property
     def modulus(self) -> float:
-        """Young's modulus of small strains [Pa]."""
+        """Young's modulus of this elastic law at small strains [Pa]."""
         return self.youngs_modulus
 
     @property
     def _is_incompressible(self) -> bool:
-        """Whether Poisson's ratio is 0.5, so that the volume cannot change."""
+        """Whether Poisson's ratio of this elastic law is 0.5, so that the volume cannot change."""
         return self.poissons_ratio == 0.5
 
     @property
     def _lame(self) -> float:
-        """First Lame constant E nu / ((1 + nu) (1 - 2 nu)) [Pa].
+        """First Lame constant E nu / ((1 + nu) (1 - 2 nu)) of this elastic law [Pa]; access raises
+        ``ParameterError`` for nu = 0.5.
 
         Raises:
             ParameterError: nu = 0.5 of a body whose volume must change.
@@ -386,7 +388,7 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def _membrane_lame(self) -> float:
-        """First Lame constant of plane stress, E nu / (1 - nu^2) [Pa]."""
+        """First Lame constant of this elastic law in plane stress, E nu / (1 - nu^2) [Pa]."""
         return self.youngs_modulus * self.poissons_ratio / (1 - self.poissons_ratio**2)
 
 
@@ -398,7 +400,8 @@ class StVenantKirchhoff(_ModulusLaw):
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the law for a solid (None), or for a sheet in plane stress or plane strain."""
+        """Return the energy, stress and tangent functions of the St. Venant-Kirchhoff law for a solid (``plane``
+        None), or for a sheet in plane stress or plane strain."""
         lame = self._membrane_lame if plane is PlaneState.STRESS else self._lame
         return QuadraticConstitution(lame, self.shear_modulus)
 
@@ -410,7 +413,8 @@ class NeoHookean(_ModulusLaw):
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the law for a solid (None), or for a sheet in plane stress or plane strain."""
+        """Return the energy, stress and tangent functions of the neo-Hookean law for a solid (``plane`` None); or
+        for a sheet in plane stress or plane strain."""
         shear = self.shear_modulus
         volume: ScalarFunction
         if plane is PlaneState.STRESS:
@@ -468,7 +472,8 @@ class InvariantLaw(Portable, SoftLaw):
             )
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the law for a solid (None) or for a sheet in plane strain; raise an error for plane stress."""
+        """Return the energy, stress and tangent functions of this user's elastic law for a solid (``plane`` None)
+        or a sheet in plane strain. Raise ``ParameterError`` for plane stress."""
         if plane is PlaneState.STRESS:
             raise ParameterError(
                 'an InvariantLaw suits solids, or sheets of constant thickness (plane="strain"): for a '
@@ -478,7 +483,8 @@ class InvariantLaw(Portable, SoftLaw):
 
     @property
     def _form(self) -> InvariantConstitution:
-        """The law as functions of the invariants, with Lame's constants of small strains."""
+        """Energy, stress and tangent functions of this user's elastic law, with Lame's constants of small
+        strains."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))
@@ -486,9 +492,8 @@ class InvariantLaw(Portable, SoftLaw):
 
 
 def _check_derivative(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
-    """Raise an error unless a user's two functions are finite at ``places`` and the second is the derivative of the
-    first.
-    """
+    """Raise ``ParameterError`` unless a user's pair of functions (energy, derivative) is finite at the arguments
+    ``places`` and the second is the derivative of the first. ``name`` stands in the message."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
 

@@ -65,8 +65,8 @@ class SoftMesh:
 
     @classmethod
     def of(cls, source: UserMesh, order: int) -> Self:
-        """Make the mesh from a user's mesh; for elements of order 2 on straight cells, nodes between its points are
-        added.
+        """Return the mesh of a soft body from a user's mesh. For quadratic elements (order 2) on straight cells,
+        nodes in the middle of edges, faces and cells are added.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -94,12 +94,14 @@ class SoftMesh:
 
     @property
     def is_sheet(self) -> bool:
-        """Whether the elements are triangles or quadrilaterals, which have a thickness."""
+        """Whether the elements of this mesh are triangles or quadrilaterals, so that the soft body is a sheet with
+        a thickness."""
         return self.kind.dimension == 2
 
     @cached_property
     def nodes(self) -> IntArray:
-        """Indices of the points that belong to elements, in the order of the body's coordinates, shape (N,).
+        """Indices of the mesh points that are nodes of elements, in the order of the body's coordinates, shape
+        (N,).
 
         Those of a cluster follow one another.
         """
@@ -107,14 +109,14 @@ class SoftMesh:
 
     @cached_property
     def clusters(self) -> tuple[int, ...]:
-        """Number of nodes in each cluster: consecutive nodes that the elimination of the equations treats as one
-        block.
-        """
+        """Number of nodes in each cluster of this mesh: consecutive nodes that the solution of the equations
+        eliminates as one block."""
         return tuple(len(cluster) for cluster in self._clusters)
 
     @cached_property
     def _clusters(self) -> list[IntArray]:
-        """Points of each cluster of nodes that the elimination of the equations treats as one block."""
+        """Indices of the mesh points in each cluster of nodes of this mesh. A cluster is eliminated as one block
+        when the equations are solved."""
         used, cells = np.unique(self.cells, return_inverse=True)
         groups = clusters(cells.reshape(self.cells.shape), self.points[used])
         return [used[np.sort(cluster)] for cluster in groups]
@@ -122,35 +124,36 @@ class SoftMesh:
     @cached_property
     def number(self) -> IntArray:
         """Index of the node at each point of the user's mesh, -1 for points that belong to no element, shape
-        (p,).
-        """
+        (p,)."""
         number = np.full(len(self.points), -1)
         number[self.nodes] = np.arange(len(self.nodes))
         return number
 
     @property
     def places(self) -> Array:
-        """Undeformed positions of the nodes, shape (N, 3) [m]."""
+        """Undeformed positions of the N nodes of this mesh, shape (N, 3) [m]."""
         return self.points[self.nodes]
 
     @property
     def element_nodes(self) -> IntArray:
-        """Indices of the nodes of each element, vertices first, shape (e, k)."""
+        """Indices of the k nodes of each element of this mesh, vertices first, shape (e, k)."""
         return self.number[self.cells]
 
     @property
     def corners(self) -> IntArray:
-        """Indices of the nodes at the vertices of each element, shape (e, c)."""
+        """Indices of the nodes at the c vertices of each element of this mesh, shape (e, c)."""
         return self.element_nodes[:, : CORNERS[self.kind]]
 
     @property
     def strain_degree(self) -> int:
-        """Polynomial degree that the quadrature of the stored energy integrates exactly."""
+        """Polynomial degree that the quadrature of the stored energy integrates exactly on the elements of this
+        mesh."""
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Return shape functions (q, k), their gradients (e, q, k, 3) [1/m] and the volumes (areas of a sheet) of
-        the quadrature points (e, q).
+        """Return the shape functions (q, k) at q quadrature points of each element of this mesh, their gradients
+        (e, q, k, 3) [1/m]; and the volumes (areas of a sheet) of the points (e, q). ``degree`` is the polynomial
+        degree that is integrated exactly.
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.
@@ -187,7 +190,8 @@ class SoftMesh:
         return values, gradients, size * weights
 
     def mass(self, density: float, thickness: float) -> "sparse.csr_array":
-        """Return the mass matrix of the N nodes, int rho N_i N_j dV with shape functions N_i, shape (N, N) [kg]."""
+        """Return the consistent mass matrix of the N nodes, int rho N_i N_j dV with shape functions N_i, shape (N,
+        N) [kg]. It applies to each component of the positions."""
         values, _, volumes = self.quadrature(2 * self.order)
         blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
         return summed_blocks(self.element_nodes, self.element_nodes, blocks, (len(self.nodes),) * 2)
@@ -195,17 +199,15 @@ class SoftMesh:
     def strains(
         self, law: Constitution, thickness: float, viscosity: float, relaxation: Maxwell | None
     ) -> ElementStrains:
-        """Return the strains of all elements together with their elastic law, thickness, viscosity and relaxation
-        branches. Stiffnesses of branches are relative to the law.
-        """
+        """Return the strains of all elements of this mesh: gradients and weights at their quadrature points. Their
+        elastic law, viscosity and Maxwell branches (springs and dashpots in series) are stored with them."""
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
 
     def _refuse_elements(self, wrong: Any, what: str) -> None:
-        """Raise an error that lists the elements marked in ``wrong`` and says ``what`` is wrong, if there are
-        any.
-        """
+        """Raise ``ParameterError`` if any element is marked in the array ``wrong`` (e,). The message lists these
+        elements and then says ``what`` is wrong, such as "are flat"."""
         if wrong.any():
             numbers = np.flatnonzero(wrong)
             listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
@@ -213,9 +215,8 @@ class SoftMesh:
 
 
 def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
-    """Evaluate a scikit-fem element's shape functions at points (d, q) of the reference cell, shape (q, k), and
-    their derivatives, shape (q, k, d).
-    """
+    """Return the k shape functions of a scikit-fem element at points ``at`` (d, q) of the reference cell, shape (q,
+    k), and their derivatives there; shape (q, k, d)."""
     values, slopes = [], []
     for k in range(len(element.doflocs)):
         value, slope = element.lbasis(at, k)
@@ -240,15 +241,16 @@ class NodeGroup:
     points: IntArray
 
     def weights(self, mesh: SoftMesh) -> Array:
-        """Return the weight of each node of the mesh in the mean of this group, shape (N,)."""
+        """Return the weight of each node of a mesh in the mean over this group of nodes, shape (N,): 1 / count in
+        the group, 0 elsewhere."""
         result = np.zeros(len(mesh.nodes))
         result[mesh.number[self.points]] = 1 / len(self.points)
         return result
 
 
 def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
-    """Return the groups of nodes that a user described by name: by numbers, by a function of position or by a group
-    of the mesh.
+    """Return the named groups of nodes (interfaces) of a soft body that a user chose: by point numbers, by a
+    function of position, or by the name of a group of the mesh.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -271,8 +273,8 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
 
 
 def points_of(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
-    """Return the ascending indices of the mesh points that a user chose and that are nodes of elements; raise an
-    error if there are none.
+    """Return the ascending indices of the mesh points that a user chose by numbers, a function of position or a
+    group's name; points of no element are left out. Raise ``ParameterError`` if there are none.
 
     Args:
         name: name of the choice in error messages.
@@ -318,8 +320,8 @@ class SoftPoints(MaterialPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point at a node or interface, or at an undeformed position, which must be that of a
-        node.
+        """Return the material point of this soft body at a node, an interface (mean of nodes) or an undeformed
+        position, where a node must be. Raise ``AttachmentError`` for other locations.
 
         Raises:
             AttachmentError: no node there, or a location that soft bodies do not have.
@@ -340,16 +342,16 @@ class SoftPoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return at most ``count`` nodes for pictures: positions, which are zero, and shape functions, whose
-        product with the coordinates is the node's position.
-        """
+        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and shape
+        functions (k, 3, d N) whose product with the coordinates gives their world positions."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node(int(node)) for node in chosen]
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _checked_node(self, number: int) -> int:
-        """Return the index of the node at point ``number`` of the user's mesh; raise an error if there is none."""
+        """Return the index, among the nodes of this soft body, of the point ``number`` of the user's mesh. Raise
+        ``AttachmentError`` if it is not a node of an element."""
         points = len(self.mesh.number)
         if not 0 <= number < points or self.mesh.number[number] < 0:
             raise AttachmentError(
@@ -360,7 +362,8 @@ class SoftPoints(MaterialPoints):
         return int(self.mesh.number[number])
 
     def _node_at(self, position: Array) -> int:
-        """Return the index of the node at an undeformed position (3,) [m]; raise an error if there is none."""
+        """Return the index of the node of this soft body at an undeformed position (3,) [m]; raise
+        ``AttachmentError`` if no node is there."""
         places = self.mesh.places
         distances = np.linalg.norm(places - position, axis=1)
         nearest = int(distances.argmin())
@@ -372,20 +375,20 @@ class SoftPoints(MaterialPoints):
         return nearest
 
     def _node(self, node: int) -> MaterialPoint:
-        """Return the material point at the node with the given index."""
+        """Return the material point at the node of this soft body with the given index."""
         weights = np.zeros(len(self.mesh.nodes))
         weights[node] = 1.0
         return MaterialPoint(np.zeros(3), self._shapes(weights), None, node)
 
     def _mean(self, weights: Array) -> MaterialPoint:
-        """Return the material point at the weighted mean of the nodes, with weights (N,)."""
+        """Return the material point of this soft body at the weighted mean of its nodes; ``weights`` has shape (N,)
+        and the sum 1."""
         nodes: IntArray = np.flatnonzero(weights)
         return MaterialPoint(np.zeros(3), self._shapes(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def _shapes(self, weights: Array) -> Array:
-        """Return the matrix that gives the weighted mean of the nodes from the coordinates of the body, shape (3, d
-        N).
-        """
+        """Return the matrix that gives the weighted mean position of the nodes from the d N coordinates of this
+        soft body, shape (3, d N)."""
         d = self.dimension
         shapes = np.zeros((3, d * len(weights)))
         for axis in range(d):
@@ -419,9 +422,8 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """Return the nodal forces of a pressure [Pa] on the surface with its nodes at x (k, 3) [m], shape (k, 3)
-        [N].
-        """
+        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, whose k nodes are at positions
+        x (k, 3) [m]; shape (k, 3) [N]."""
         a, b = self._tangents(x)
         nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)
@@ -429,9 +431,8 @@ class SoftSurface:
         return result
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
-        """Return the derivative of the nodal forces of a pressure with respect to the node positions x, shape (3 k,
-        3 k) [N/m].
-        """
+        """Return the derivative of the nodal forces of a pressure on this surface with respect to its node
+        positions x (k, 3); shape (3 k, 3 k) [N/m]. It comes from the normals, which rotate."""
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
@@ -442,17 +443,15 @@ class SoftSurface:
         return summed_blocks(indices, indices, blocks, (x.size, x.size))
 
     def volume(self, x: Array) -> Array:
-        """Return the volume that the surface, if it is closed, encloses for node positions (..., k, 3), shape (...)
-        [m3]; positive if it is oriented outwards.
-        """
+        """Return the volume that this surface of a soft body encloses, if it is closed, for node positions x (...,
+        k, 3) [m]; shape (...) [m3]; positive if its normals point outwards."""
         a, b = self._tangents(x)
         middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
         return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
-        """Return the two tangents of the faces at their quadrature points, derivatives with respect to reference
-        coordinates, each (..., f, q, 3).
-        """
+        """Return the two tangent vectors (derivatives of position with respect to the reference coordinates) of the
+        faces of this surface at their quadrature points; each (..., f, q, 3)."""
         nodal = x[..., self.faces, :]
         nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
@@ -460,8 +459,8 @@ class SoftSurface:
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """Return the faces of a sheet, or the boundary faces of a solid, whose vertices are among ``points``; None if
-    there are none.
+    """Return the faces of a soft body on which a pressure may act: those of a sheet or boundary faces of a solid,
+    all of whose vertices are among ``points`` (None: all). None if there are none.
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
@@ -483,9 +482,8 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
 
 def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
-    """Return the indices of the surface nodes of a solid, of all nodes of a sheet in space, or of its outline in
-    the plane.
-    """
+    """Return the indices of the nodes of a soft body that may touch others: those on the surface of a solid, all of
+    a sheet in space, those on the outline of a sheet in the plane."""
     if mesh.is_sheet:
         return np.unique(_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
     surface = soft_surface(mesh, None)
@@ -494,8 +492,8 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """Return the integrals int N_i N_j dA of shape functions over undeformed boundary faces with vertices among
-    ``points``, shape (N, N) [m2]. None if there are no such faces.
+    """Return the matrix int N_i N_j dA of shape functions N_i over the undeformed boundary faces whose vertices are
+    among ``points``, shape (N, N) [m2]; None without such faces.
 
     Faces of a sheet are its edges times the thickness.
     """
@@ -522,9 +520,8 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Return the nodes along the boundary edges of a sheet whose vertices are among ``points``, shape (edges,
-    k).
-    """
+    """Return the nodes, two or three each, of the boundary edges of a sheet both of whose ends are among
+    ``points``, shape (edges, k)."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):
@@ -540,9 +537,8 @@ def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
 
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
-    """Return weight times shape function, and both derivatives of it, at the quadrature points of a reference face,
-    shape (q, m, 3).
-    """
+    """Return, at q quadrature points of a reference face with m nodes, quadrature weight times shape function, and
+    both derivatives of the shape functions; shape (q, m, 3)."""
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)
@@ -552,7 +548,8 @@ def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
 
 
 def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Return for each face on the boundary of a solid its element, then its m nodes, shape (faces, 1 + m)."""
+    """Return the boundary faces of a solid mesh, one in each row: the index of its element, then its m nodes, shape
+    (faces, 1 + m)."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
@@ -569,9 +566,8 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
 
 
 def _turned_inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
-    """Return the m nodes of boundary faces, given with their element (faces, 1 + m), in the order that orients them
-    inwards, shape (faces, m).
-    """
+    """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
+    shape (faces, m). The rows of ``faces`` are element index and nodes."""
     places, nodes = mesh.places, faces[:, 1:]
     middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
@@ -581,7 +577,8 @@ def _turned_inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
 
 
 def _mirrored_order(kind: CellKind, order: int) -> IntArray:
-    """Return the indices of the nodes of a face after its two reference directions are exchanged, shape (m,)."""
+    """Return the order of the m nodes of a face that exchanges its two reference directions, which reverses its
+    normal, as indices of shape (m,)."""
     places = np.asarray(standard_element(kind, order).doflocs).astype(float)
     distances = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
     return np.asarray(distances.argmin(axis=1), dtype=np.int64)

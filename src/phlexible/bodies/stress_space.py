@@ -55,36 +55,34 @@ class StressSpace:
 
     @property
     def size(self) -> int:
-        """Number s of stress coordinates of the body."""
+        """Number s of stress coordinates in this space of stress states of a body."""
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:
-        """Return the strain for elastic coordinates eta (n,), projected on the stress functions: int phi_s
-        eps(eta), shape (s,).
-        """
+        """Return the strains of a body with elastic coordinates eta (n,), projected on its s stress functions phi:
+        int phi_s eps(eta), shape (s,)."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:
-        """Return the derivative of the projected strain with respect to elastic coordinates eta (..., n), shape
-        (..., s, n).
-        """
+        """Return the matrix B that gives the rates of the projected strains from the rates of the elastic
+        coordinates, shape (..., s, n): the derivative of the strains at eta (..., n)."""
         return np.asarray(self.rows + self.factors @ ((eta @ self.squares.T)[..., None] * self.squares))
 
     def stress(self, eta: Array) -> Array:
-        """Return the stress coordinates that belong to the strain at elastic coordinates eta (n,), shape (s,)."""
+        """Return the s stress coordinates that belong to the strains of a body with elastic coordinates eta (n,),
+        shape (s,): the inverse compliance times the projected strains."""
         return np.asarray(np.linalg.solve(self.compliance, self.projected_strain(eta)))
 
     def viscous_matrix(self, eta: Array) -> Array:
-        """Return B^T M^-1 B for the strain-rate matrix B(eta) and the compliance M, which maps rates of eta to
-        rates of the elastic force. The result has shape (..., n, n).
-        """
+        """Return the stiffness matrix B^T M^-1 B of the stress states at elastic coordinates eta, shape (..., n,
+        n). M is their compliance, B the strain-rate matrix; times a Kelvin-Voigt time it is the damping matrix."""
         rate = self.strain_rate_matrix(eta)
         return np.asarray(rate.mT @ np.linalg.solve(self.compliance, rate))
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Return a stress space for any strain energy: one stress for each scalar strain and for each stiff direction
-    of its stiffness matrix.
+    """Return a space of stress states for a body without a mesh: one stress for each scalar strain of its energy,
+    and one for each eigenvector of its stiffness matrix that is not zero.
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

@@ -65,29 +65,28 @@ class StringMesh:
 
     @property
     def nodes(self) -> Array:
-        """Undeformed arc lengths s of the N nodes, shape (N,) [m]."""
+        """Undeformed arc lengths s of the N nodes along this string, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.order * self.elements + 1)
 
     @property
     def element_length(self) -> float:
-        """Undeformed length of an element [m]."""
+        """Undeformed length of one element of this string [m]."""
         return self.length / self.elements
 
     def element_nodes(self) -> IntArray:
-        """Return the indices of the nodes of each element, shape (elements, order + 1)."""
+        """Return the indices of the two or three nodes of each element of this string, shape (elements, order +
+        1)."""
         return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
 
     def mass(self, line_density: float) -> "sparse.csr_array":
-        """Return the mass matrix of the N nodes, the integral of line density times Phi_i Phi_j over s for shape
-        functions Phi (25a). The result has shape (N, N) [kg].
-        """
+        """Return the consistent mass matrix of the N nodes of this string, for each component of the positions,
+        shape (N, N) [kg]. ``line_density`` is the mass per undeformed length [kg/m]."""
         nodes, size = self.element_nodes(), len(self.nodes)
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """Return the strains C = |dr/ds|^2 of the string at the Gauss points of its elements, together with the
-        given law and viscosity (3).
-        """
+        """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its elements, as
+        quadratic forms of the node positions. Law, viscosity and Maxwell branches are stored with them."""
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
@@ -102,18 +101,16 @@ class StringMesh:
         )
 
     def slopes(self, points: Array) -> Array:
-        """Return derivatives d/ds of an element's shape functions at relative positions in (0, 1), shape (points,
-        order + 1) [1/m].
-        """
+        """Return the derivatives d/ds of the shape functions of one element of this string at relative positions in
+        (0, 1); shape (points, order + 1) [1/m]."""
         functions = lagrange_slopes if self.order == 1 else quadratic_slopes
         slopes = np.array(functions(points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
         return slopes
 
     def shape_functions(self, s: float) -> tuple[IntArray, Array]:
-        """Return the nodes of the element that contains arc length s [m], and their shape functions there, each of
-        shape (order + 1,).
-        """
+        """Return the node indices of the element of this string that contains the arc length s [m], and the values
+        of their shape functions there; each of shape (order + 1,)."""
         element = min(int(s / self.element_length), self.elements - 1)
         functions = lagrange_values if self.order == 1 else quadratic_values
         return self.element_nodes()[element], functions(np.asarray(s / self.element_length - element))
@@ -132,8 +129,8 @@ class StringPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point at a location on the string; it is a node if that is closer than 1e-9 of the
-        length.
+        """Return the material point of this string at its start, its end or an arc length. It is a node if one is
+        closer than 1e-9 of the length.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -151,9 +148,8 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return a polyline through nodes of the string for pictures, not through each if there are more than ``8 *
-        count``. Positions are zero, and shape functions times the coordinates give the points.
-        """
+        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions (k,
+        3, d N) whose product with the coordinates gives world positions."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
@@ -163,7 +159,7 @@ class StringPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _point_at(self, s: float) -> MaterialPoint:
-        """Return the material point at undeformed arc length s [m], or the node there."""
+        """Return the material point of this string at undeformed arc length s [m]; it is a node if one is there."""
         node_positions = self.mesh.nodes
         nearest = int(np.abs(node_positions - s).argmin())
         is_node = abs(node_positions[nearest] - s) <= CLOSE * self.mesh.length
@@ -188,7 +184,8 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of a string that hangs at rest between two fixed ends, shape (N, 3) [m].
+    """Return the node positions of a string that hangs at rest under gravity between two fixed ends, shape (N, 3)
+    [m]; by Newton's method from a catenary.
 
     Args:
         body: of the string in dimension 3.
@@ -244,16 +241,14 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
 
 
 def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
-    """Return the scale EA / (m l) of stiffness over mass [1/s^2], with the stiffness of an element and the mass of
-    the string.
-    """
+    """Return a scale of squared frequencies of a string, EA / (m l) [1/s^2]: with axial stiffness EA, mass m of the
+    string and length l of an element."""
     return body.strains[0].law.modulus / (body.mass * mesh.element_length)
 
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return node positions on the inextensible catenary between two ends, or on a straight line if the string is
-    too short, shape (N, 3) [m].
-    """
+    """Return the node positions of an inextensible string that hangs as a catenary between two ends; or of a
+    straight line if it is too short, shape (N, 3) [m]."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))
@@ -282,7 +277,7 @@ def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -
 
 
 def _perpendicular(direction: Array) -> Array:
-    """Return a unit vector perpendicular to ``direction``, shape (3,)."""
+    """Return a unit vector normal to the vector ``direction``, shape (3,); which one is arbitrary."""
     axis = np.eye(3)[int(np.abs(direction).argmin())]
     cross = np.cross(direction, axis)
     return np.asarray(np.cross(cross / np.linalg.norm(cross), direction))
@@ -353,45 +348,44 @@ class String(NodalBody):
 
     @property
     def mass(self) -> float:
-        """Total mass of the string [kg]."""
+        """Total mass of this string [kg]."""
         return self.line_density * self.length
 
     @property
     def mesh(self) -> StringMesh:
-        """Mesh of the string, with nodes and shape functions."""
+        """Finite element mesh of this string along its arc length, with nodes and shape functions."""
         return StringMesh(self.length, self.elements, self.order)
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Return the undeformed arc lengths s of the nodes [m], at which contact forces act on the string."""
+        """Return the undeformed arc lengths of the nodes of this string [m], at which contact forces act."""
         return tuple(self.mesh.nodes.tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements and the estimated memory of a run [bytes]."""
+        """Return the number of elements of this string and the estimated memory [bytes] of a simulation with it."""
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return nodal mass, strains and material points of the string as arrays. ``dimension`` is 1 for models on
-        a line, 2 in the plane, 3 in space.
-        """
+        """Return this string as arrays: mass matrix of the nodes, strains with their law, material points.
+        ``dimension`` is that of the model: 1 (on a line), 2 or 3."""
         line_plane_or_space(dimension)
         return self._absolute(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the line along the nodes for pictures, as thick as the diameter if the user gave one."""
+        """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the user
+        gave one."""
         width = 0.0 if self.diameter is None else self.diameter
         return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return positions and velocities of the nodes at t = 0 in the world, from the user's shape, velocity,
-        position and rotation.
-        """
+        """Return world positions and velocities of the nodes of this string at t = 0, from the user's shape and
+        velocity; or from position and rotation of the straight string."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
-        """Return the node positions of the string at rest between two fixed points, for ``model.add(string,
-        shape=...)``, shape (N, 3) [m].
+        """Return the node positions of this string at rest under gravity between two fixed points, shape (N, 3)
+        [m], for use as ``shape=`` in ``model.add``.
 
         Args:
             start, end: positions of the fixed ends, shape (3,) [m].
@@ -417,7 +411,8 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this string alone, in the form of the paper, see ``StringForm``.
+        """Return the port-Hamiltonian state-space model of this string alone, in the form of the paper, see
+        ``StringForm``. Its ends have a prescribed force or velocity, or are fixed.
 
         Args:
             dimension: 1 (along x), 2 or 3.
@@ -436,9 +431,8 @@ class String(NodalBody):
         return form
 
     def _absolute(self, dimension: int) -> AbsoluteBody:
-        """Return nodal mass, strains and material points of the string as arrays in the given dimension, without a
-        check of it.
-        """
+        """Return this string as arrays (nodal masses, strains, material points) for a model of the given dimension,
+        1 to 3, which is not checked."""
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law
         return AbsoluteBody(
             dimension=dimension,

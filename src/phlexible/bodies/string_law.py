@@ -31,38 +31,41 @@ class StringLaw(ABC):
     @property
     @abstractmethod
     def modulus(self) -> float:
-        """Axial stiffness of the undeformed string, EA = 4 W''(1) [N]."""
+        """Axial stiffness EA = 4 W''(1) of a string with this elastic law at zero strain [N]."""
 
     @abstractmethod
     def energy(self, C: ArrayLike) -> Array:
-        """Return the stored energy W per undeformed length at strains C = ``|dr/ds|^2``, of the shape of C [N]."""
+        """Return the stored energy W of this elastic law of a string per undeformed length, at strains C =
+        ``|dr/ds|^2`` (squared stretch); of the shape of C [N]."""
 
     @abstractmethod
     def derivative(self, C: ArrayLike) -> Array:
-        """Return the first derivative dW/dC of the stored energy at strains C, of the shape of C [N]."""
+        """Return the first derivative dW/dC of the stored energy of this elastic law of a string, at strains C
+        (squared stretch); of the shape of C [N]."""
 
     @abstractmethod
     def curvature(self, C: ArrayLike) -> Array:
-        """Return the second derivative d2W/dC2 of the stored energy at strains C, of the shape of C [N]."""
+        """Return the second derivative d2W/dC2 of the stored energy of this elastic law of a string, at strains C
+        (squared stretch); of the shape of C [N]."""
 
     @abstractmethod
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy (36) [N], without
-        cancellation where C1 is close to C0.
-        """
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of the stored energy of a string [N]; without
+        cancellation where both strains are close. With it, a time step conserves energy."""
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Return the factor by which Kelvin-Voigt time times dC/dt adds to dW/dC, EA / 4, of the shape of C [N]."""
+        """Return the viscous coefficient EA / 4 of this elastic law of a string, of the shape of C [N]:
+        Kelvin-Voigt time times it times dC/dt adds to dW/dC."""
         return np.full(np.shape(C), self.modulus / 4)
 
     def stress(self, C: ArrayLike) -> Array:
-        """Return the stress S = 2 dW/dC at strains C = ``|dr/ds|^2`` (4), of the shape of C [N]."""
+        """Return the stress S = 2 dW/dC of this elastic law of a string at strains C = ``|dr/ds|^2`` (squared
+        stretch); of the shape of C [N]."""
         return 2 * self.derivative(C)
 
     def tension(self, C: ArrayLike) -> Array:
-        """Return the tension N = S sqrt(C) at strains C (2, 10), of the shape of C [N]; negative where the string
-        is shorter than undeformed.
-        """
+        """Return the tension force N = S sqrt(C) of a string with this elastic law at strains C (squared stretch);
+        of the shape of C [N]. It is negative where the string is compressed."""
         return np.asarray(self.stress(C) * np.sqrt(C))
 
 
@@ -100,7 +103,8 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * (strain - np.log1p(strain)))
 
     def derivative(self, C: ArrayLike) -> Array:
-        """Return the first derivative dW/dC at strains C, half of the stress S in (8), of the shape of C [N]."""
+        """Return the first derivative dW/dC = EA/4 (1 - 1/C) of the logarithmic stored energy of a string at
+        strains C (squared stretch); of the shape of C [N]."""
         C = np.asarray(C)
         return np.asarray(self.axial_stiffness / 4 * (C - 1) / C)
 
@@ -108,9 +112,8 @@ class LogarithmicLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 / np.square(C, dtype=np.float64))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of W between strains C0 and C1 [N]: EA/4 (1 - log1p(d) / d / C0) with d =
-        (C1 - C0) / C0.
-        """
+        """Return the difference quotient of the logarithmic stored energy of a string between strains C0 and C1
+        (squared stretches) [N], without cancellation: EA/4 (1 - log1p(d) / d / C0) with d = (C1 - C0) / C0."""
         C0 = np.asarray(C0, dtype=np.float64)
         d = np.asarray((C1 - C0) / C0)
         slope = np.divide(np.log1p(d), d, out=np.ones_like(d), where=d != 0)
@@ -145,9 +148,8 @@ class LinearLaw(StiffLaw):
         return np.asarray(self.axial_stiffness / 4 * np.asarray(C, dtype=np.float64) ** -1.5)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of W between strains C0 and C1 [N]: EA/2 (1 - 2 / (sqrt(C0) +
-        sqrt(C1))).
-        """
+        """Return the difference quotient of the stored energy of a linearly elastic string between strains C0 and
+        C1 (squared stretches) [N]: EA/2 (1 - 2 / (sqrt(C0) + sqrt(C1)))."""
         return np.asarray(self.axial_stiffness / 2 * (1 - 2 / (np.sqrt(C0) + np.sqrt(C1))))
 
 
@@ -172,7 +174,8 @@ class StVenantKirchhoffLaw(StiffLaw):
         return np.full(np.shape(C), self.axial_stiffness / 4)
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of W between strains C0 and C1 [N]: EA/4 ((C0 + C1) / 2 - 1)."""
+        """Return the difference quotient of the stored energy EA/8 (C - 1)^2 of a string between strains C0 and C1
+        (squared stretches) [N]: EA/4 ((C0 + C1) / 2 - 1)."""
         mean = (np.asarray(C0) + np.asarray(C1)) / 2
         return np.asarray(self.axial_stiffness / 4 * (mean - 1))
 
@@ -210,15 +213,13 @@ class TensionOnly(StringLaw):
         return np.where(np.asarray(C) > 1, self.law.curvature(np.maximum(C, 1.0)), 0.0)
 
     def viscous_modulus(self, C: ArrayLike) -> Array:
-        """Return the factor of the Kelvin-Voigt time [N], of the shape of C: EA / 4 where the rope is taut (C > 1),
-        zero elsewhere.
-        """
+        """Return the viscous coefficient of a rope that goes slack, of the shape of C [N]: EA / 4 where it is taut
+        (C > 1, the squared stretch), zero elsewhere."""
         return np.asarray(self.modulus / 4 * exceeds(np.asarray(C), 1.0))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of W(max(C, 1)) between strains C0 and C1 [N]: that of W times that of
-        max(C, 1).
-        """
+        """Return the difference quotient of the stored energy W(max(C, 1)) of a rope that goes slack between
+        strains C0 and C1 (squared stretches) [N]: that of W times that of max(C, 1)."""
         C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
         low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
         share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)
@@ -270,7 +271,7 @@ class Law(Portable, StringLaw):
 
     @property
     def modulus(self) -> float:
-        """Axial stiffness of the undeformed string, 4 W''(1) [N]."""
+        """Axial stiffness EA = 4 W''(1) of a string with this user's stored energy W, at zero strain [N]."""
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
@@ -280,14 +281,15 @@ class Law(Portable, StringLaw):
         return evaluated(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
-        """Return the second derivative of W at strains C by central differences of dW, of the shape of C [N]."""
+        """Return the second derivative d2W/dC2 of a user's stored energy of a string at strains C (squared
+        stretch), by central differences of dW; of the shape of C [N]."""
         C = np.asarray(C, dtype=np.float64)
         change = 1e-5 * C
         return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of W between strains C0 and C1 [N]; if they are close, the mean of dW
-        between them (8 Gauss points).
+        """Return the difference quotient of a user's stored energy W of a string between strains C0 and C1 (squared
+        stretches) [N]. If they are close, it is the mean of dW between them (8 Gauss points).
 
         Where the two differ by more than the round-off of the quotient, dW has a kink in between and
         the quotient is right.
@@ -297,9 +299,8 @@ class Law(Portable, StringLaw):
         return np.array(values).reshape(pairs.shape)
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
-        """Return the difference quotient of W between two single strains C0 and C1 [N], or the mean of dW if it is
-        more accurate.
-        """
+        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]; or the mean
+        of its derivative if that is more accurate."""
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))
@@ -312,17 +313,19 @@ class Law(Portable, StringLaw):
         return mean if abs(mean - quotient) <= round_off else quotient
 
     def _energy_at(self, C: float) -> float:
-        """Return the user's energy W(C) [N]; errors of the user's function name the value of C."""
+        """Return the value of the user's stored energy W at one strain C (squared stretch) [N]. Errors of the
+        user's function are raised again with the value of C."""
         value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
         return value
 
     def _slope_at(self, C: float) -> float:
-        """Return the user's derivative dW/dC [N]; errors of the user's function name the value of C."""
+        """Return the value of the user's derivative dW/dC at one strain C (squared stretch) [N]. Errors of the
+        user's function are raised again with the value of C."""
         value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
         return value
 
 
 def evaluated(function: Function, C: ArrayLike) -> Array:
-    """Return the values of a user's function of one number at each entry of C, of the shape of C."""
+    """Return the values of a user's function of one number at each entry of the array C, of the shape of C."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

@@ -56,8 +56,8 @@ LONG = 256
 
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: bool = False) -> BeamBasis:
-    """Return a basis of the elastic coordinates of a beam: the finite element coordinates that its frame leaves
-    free, in the order of the nodes. The mean-axis frame completes the columns so that no motion carries momentum.
+    """Return a basis of the elastic coordinates of a beam, matrix (mesh.size, n): the nodal displacements and
+    slopes that its frame conditions (clamped start, simple supports, mean axis) leave free.
 
     Args:
         inertia: of the beam, which defines the mean axis.
@@ -81,8 +81,8 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: b
 
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
-    """Convert deformations from the elastic coordinates of ``basis``, shape (m, k), to those of the cantilever
-    frame, shape (n, k).
+    """Convert deformations of a beam from the elastic coordinates of ``basis``, shape (m, k), to those of the frame
+    clamped at the start; shape (n, k). Each of the k columns is a deformation.
 
     A rigid motion of the beam is added, which brings its start back to the clamped position.
     """
@@ -93,18 +93,17 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam: "m" or "rad" if it is one displacement or rotation of
-    one node, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape (mesh.size, n).
-    """
+    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
+    rotation of one node, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape (mesh.size,
+    n)."""
     if isinstance(columns, np.ndarray) and columns.size <= CACHED_SIZE:
         return _cached_units(mesh, columns, other_unit)
     return _units(mesh, columns, other_unit)
 
 
 def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate, see ``coordinate_units``: "m" or "rad" for nodal displacements
-    and rotations, else ``other_unit``.
-    """
+    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
+    rotation of one node, else ``other_unit``. The result is not cached."""
     entries = sparse.coo_array(columns)
     alone = np.bincount(entries.row, minlength=mesh.size)[entries.row] == 1
     result, is_angle = [other_unit] * columns.shape[1], mesh.is_angle()
@@ -118,9 +117,8 @@ _cached_units = cached_by_values(_units)
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:
-    """Return the indices of the mesh coordinates that the simply supported frame sets to zero: displacement and
-    twist at the start, deflections at the end.
-    """
+    """Return the indices of the coordinates of a beam's mesh that a simply supported frame sets to zero:
+    displacement and twist at the start, deflections at the end."""
     start = [NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, NodeComponent.TWIST]
     end = [NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z]
     present = mesh.components()
@@ -161,7 +159,7 @@ class ReducedBasis:
 
     @property
     def array(self) -> Array:
-        """The basis columns as an array, shape (n, k)."""
+        """Columns of this basis of reduced elastic coordinates as an array, shape (n, k)."""
         return np.asarray(self.columns)
 
     def __eq__(self, other: object) -> bool:
@@ -175,8 +173,8 @@ class ReducedBasis:
 
 
 def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to the columns of ``basis`` those of ``columns`` that are linearly independent of them and of each
-    other. Return shape (n, m).
+    """Append to the columns of ``basis`` (n, ...) those of ``columns`` that are linearly independent of them and of
+    each other. Return the joined columns, shape (n, m).
 
     Independence is measured in the energy metric of ``stiffness`` (n, n), positive definite; the columns themselves
     are not changed.
@@ -206,8 +204,8 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """Return the basis of all axial coordinates of a beam followed by its ``modes`` lowest modes of bending and
-    torsion. ``basis`` holds the coordinates in which the mass and stiffness matrices are given.
+    """Return a beam's basis of reduced coordinates: all axial coordinates, followed by the given number of lowest
+    vibration modes of bending and torsion. Mass and stiffness are matrices of the coordinates of ``basis``.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -254,9 +252,8 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Return groups of coordinate indices between which neither the mass nor the stiffness matrix has entries. Each
-    group holds one or more of bending in y, bending in z and torsion.
-    """
+    """Return groups of indices of beam coordinates between which neither mass nor stiffness matrix has entries.
+    Each group has bending in y, bending in z, torsion, or several of these."""
     groups: list[IntArray] = []
     for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
         members = np.flatnonzero(families == family)
@@ -270,17 +267,16 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 
 def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
-    """Return whether a symmetric positive definite matrix has entries between two groups of coordinate indices
-    above round-off, relative to its diagonal.
-    """
+    """Return whether a symmetric positive definite matrix has entries above round-off between two groups of
+    indices. They are compared with the diagonal."""
     scale = np.sqrt(np.diag(matrix))
     block = np.abs(matrix[np.ix_(one, other)]) / np.outer(scale[one], scale[other])
     return bool(block.max() > COUPLED)
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Return the damping matrix with given modal damping ratios for a mass and a stiffness matrix, all of shape (n,
-    n) and symmetric: C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T over all modes.
+    """Return the damping matrix C (n, n) with given modal damping ratios for the vibration modes of a mass and a
+    stiffness matrix (n, n): C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T.
 
     The matrix is full, unless all ratios are zero and M is sparse. A sequence of ratios does not count the modes of
     the first ``axial`` coordinates, which get its last value.
@@ -299,9 +295,8 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
 
 
 def _order_ties(modes: list[tuple[float, int, Array]]) -> None:
-    """Sort modes of coinciding frequency by their family (bending in y, in z, torsion), in place; a mode is
-    (squared frequency, family, shape).
-    """
+    """Sort, in place, vibration modes of nearly equal frequency by their kind (bending in y, in z, torsion). A mode
+    is a tuple of squared frequency, kind and shape."""
     start = 0
     for i in range(1, len(modes) + 1):
         if i == len(modes) or modes[i][0] > modes[start][0] * (1 + TIE):
@@ -335,8 +330,8 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Raise an error if the columns of a user's beam basis are linearly dependent, or if its axial displacements
-    cannot follow bending (membrane locking).
+    """Raise ``ParameterError`` if the columns of a user's reduced basis of a beam are linearly dependent; or lack
+    the axial displacements that bending needs (membrane locking).
 
     Args:
         columns: shape (n, k).
@@ -368,8 +363,8 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """Return a beam basis completed by axial displacements, so that bending does not stretch the beam, shape (n,
-    m).
+    """Return a reduced basis of a beam completed by axial displacement shapes, so that bending does not stretch the
+    beam (no membrane locking); shape (n, m).
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -391,9 +386,8 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 
 def _spanning(columns: Array, stiffness: Array) -> Array:
-    """Return an orthogonal basis, in the energy metric of ``stiffness``, of the span of ``columns``, shape (n, m).
-    Its first column is the first of ``columns``.
-    """
+    """Return an orthogonal basis of the span of ``columns``, in the energy metric of the matrix ``stiffness``,
+    shape (n, m). Its first column is the first of ``columns``."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
@@ -404,8 +398,8 @@ def _spanning(columns: Array, stiffness: Array) -> Array:
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
-    """Return the Craig-Bampton basis of bending and torsion: static shapes for unit motions of the ends, then modes
-    with both ends clamped, shape (n, k).
+    """Return the Craig-Bampton basis of a beam for bending and torsion, shape (n, k): static shapes for unit
+    motions of both ends, then vibration modes with both ends clamped.
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every
@@ -442,9 +436,8 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Return the mean product of the slopes of two shapes over each element, for all pairs of columns, shape
-    (elements, pairs). Products are divided by the sizes of both squared slopes; zero ones are left out.
-    """
+    """Return the mean product of the slopes of two bending shapes over each element of a beam, for all pairs of
+    columns, shape (elements, pairs). Axial displacements have to follow these."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

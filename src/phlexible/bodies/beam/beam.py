@@ -173,21 +173,19 @@ class Beam(Body):
 
     @property
     def viscosity(self) -> float:
-        """Kelvin-Voigt time of the beam [s], the ratio of viscous to elastic stress per strain rate: of its
-        material, or the largest of its general sections.
-        """
+        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate: of its
+        material, or the largest of its sections."""
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
 
     def radii_of_gyration(self, x: Array) -> tuple[Array, Array]:
-        """Return the radii of gyration [m] of the cross-sections at positions x [m]: across local y and across
-        local z, each of shape (k,).
-        """
+        """Return the radii of gyration [m] of the cross-sections of this beam at positions x (k,) [m]: for the
+        extent along local y and along local z, each of shape (k,)."""
         return gyration_at(self._section, x)
 
     def sections_at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of the beam at each of the positions x [m], shape (k,)."""
+        """Return the cross-section of this beam at each of the positions x (k,) along it [m], as a list."""
         return sections_at(self._section, x)
 
     @property
@@ -201,12 +199,12 @@ class Beam(Body):
 
     @property
     def mass(self) -> float:
-        """Mass of the beam with its lumped masses [kg]."""
+        """Total mass of this beam with its lumped masses [kg]."""
         return self._inertia(BeamMesh(self.length, self.elements, 3)).mass
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the mass integrals, strain energy and material points of the beam as arrays, in the plane
-        (dimension 2) or in space (3).
+        """Return this beam as arrays: mass integrals, strain energy, damping and material points of its elastic
+        coordinates. The model is in the plane (dimension 2) or in space (3).
 
         Raises:
             ParameterError: another dimension, more modes than the elements have, or a basis of another
@@ -226,17 +224,16 @@ class Beam(Body):
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL, axial)
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this beam with ``frame="auto"`` replaced: cantilever if its start is clamped or it has a basis,
-        else simply supported.
-        """
+        """Return this beam with ``frame="auto"`` replaced: "cantilever" if its start is clamped (``is_clamped``) or
+        it has a reduced basis, else "simply_supported"."""
         if self.frame is not Frame.AUTO:
             return self
         is_tangent = is_clamped or isinstance(self.modes, ReducedBasis)
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Convert deformations from the elastic coordinates of ``self.resolved(...)`` to those of this beam, both
-        of shape (n, k).
+        """Convert deformations from the elastic coordinates of the beam ``resolved``, whose frame is decided, to
+        those of this beam, both of shape (n, k). Each of the k columns is a deformation.
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -245,8 +242,8 @@ class Beam(Body):
         return clamped_coordinates(columns, resolved._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam: axial shapes, static shapes for
-        motions of the ends, then modes with clamped ends.
+        """Return a Craig-Bampton basis for the argument ``modes=`` of this beam, shape (n, k): axial shapes, static
+        shapes for motions of the ends, then modes with clamped ends.
 
         Args:
             modes: number of bending and torsion modes with both ends clamped.
@@ -266,8 +263,8 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Complete a basis of bending shapes by the axial shapes that von Karman strain needs, so that bending does
-        not stretch the beam. Return shape (n, m).
+        """Complete a basis of bending shapes of this beam by axial shapes, so that bending does not stretch it (von
+        Karman strain would lock). Return all columns, shape (n, m).
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -288,7 +285,8 @@ class Beam(Body):
         return with_axial_columns(columns, full.strain, members, kind)
 
     def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
-        """Cut this beam into equal parts, each with a body frame, for deflections that are not small.
+        """Return this beam cut into equal parts, each with a body frame of its own, for large deflections: they
+        need to be small within each part only.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
         be small within each part only: the error falls with the number of parts.
@@ -310,9 +308,8 @@ class Beam(Body):
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the beam for pictures, a tube or prism with the outline of its cross-sections that
-        deforms with the elastic coordinates. ``ports`` is not used.
-        """
+        """Return the surface that pictures draw for this beam: a tube or prism with the outline of its
+        cross-sections, which deforms with the elastic coordinates."""
         points = data.points
         assert isinstance(points, BeamPoints)
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
@@ -321,28 +318,25 @@ class Beam(Body):
         return tube_skin(positions, shapes, points.section_rotations(positions[:, 0]), outlines)
 
     def contact_positions(self) -> tuple[float, ...]:
-        """Return the coordinates x [m] of the ends of the finite elements, at which contact forces act on the
-        beam.
-        """
+        """Return the positions x [m] along this beam of the ends of its finite elements, at which contact forces
+        act."""
         return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements and the estimated memory of a run [bytes]. Matrices of the mean-axis frame,
-        of modes and of modal damping are full, others sparse.
-        """
+        """Return the number of finite elements of this beam and the estimated memory [bytes] of a simulation with
+        it. Full matrices (modes, modal damping, mean-axis frame) need more."""
         coordinates = self.elements * (3 if dimension == 2 else 6)
         if self.frame is Frame.MEAN_AXIS or self.modes is not None or self.damping_ratio:
             return self.elements, MATRICES * np.dtype(float).itemsize * coordinates**2
         return self.elements, COORDINATE_MEMORY * coordinates
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the locations of the two boundary ports of the beam by name: start and end."""
+        """Return the boundary ports of the port-Hamiltonian model of this beam by name: its start and its end."""
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the space of stress states of the beam for its port-Hamiltonian form: section moments, torque and
-        normal force, discontinuous between elements or of Hermite type as ``stress`` says.
-        """
+        """Return the stress states of the port-Hamiltonian model of this beam: section moments, torque and normal
+        force, discontinuous between elements or of Hermite type, as ``stress`` says."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
         if StressContinuity(stress) is StressContinuity.HERMITE:
@@ -350,9 +344,8 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """Return part ``number`` of ``count`` equal parts of this beam as a beam, with its share of a varying
-        section and of the lumped masses.
-        """
+        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam. It has its piece of a
+        varying section and the lumped masses on it."""
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
@@ -362,26 +355,23 @@ class Beam(Body):
         return replace(self, length=length, elements=elements, frame=frame, section=section, masses=masses)
 
     def element_forces(self, points: BeamPoints) -> ElementForces:
-        """Return the section forces of the finite elements as functions of the elastic coordinates in which
-        ``points`` describes the beam.
-        """
+        """Return the section forces in the finite elements of this beam as functions of its elastic coordinates,
+        those of ``points``."""
         return element_forces(points.mesh, points.basis, self._section, self.material)
 
     def _inertia(self, mesh: BeamMesh) -> BeamInertia:
         return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int, is_sparse: bool = False) -> tuple[BeamMesh, BeamBasis]:
-        """Return the finite element mesh of the beam and the basis of all elastic coordinates in its frame; the
-        basis of a long beam is a sparse matrix on request.
-        """
+        """Return the finite element mesh of this beam, and the basis that maps all elastic coordinates in its frame
+        to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``)."""
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh), is_sparse)
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
-        """Return the columns of a user's basis, shape (n, k), or raise an error unless n is the number of elastic
-        coordinates of this beam.
-        """
+        """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is the
+        number of elastic coordinates of this beam."""
         size = len(self._coordinates(dimension)[1].families)
         if len(basis.array) != size:
             raise ParameterError(
@@ -393,8 +383,9 @@ class Beam(Body):
     def _assemble(
         self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio, unit: str = "1", axial: int = 0
     ) -> FloatingBody:
-        """Return the arrays of the beam for elastic coordinates eta, whose mesh coordinates are ``columns @ eta``.
-        ``unit`` is the unit of coordinates that are no displacement or rotation of a node.
+        """Return this beam as arrays (mass integrals, strain energy, damping) for elastic coordinates eta whose
+        mesh coordinates are ``columns @ eta``. ``ratio`` is the modal damping ratio, ``unit`` the unit of
+        coordinates that are no nodal displacement or rotation.
 
         A sequence of damping ratios does not count the modes of the first ``axial`` coordinates.
         """
@@ -434,34 +425,34 @@ class SplitBeam:
 
     @property
     def part(self) -> Beam:
-        """The first part of the beam; the others differ from it only in varying sections and lumped masses."""
+        """First part of this split beam; the others differ from it only in varying sections and lumped masses."""
         return self.parts[0]
 
     @property
     def mass(self) -> float:
-        """Total mass of all parts of the beam [kg]."""
+        """Total mass of all parts of this split beam [kg]."""
         return sum(part.mass for part in self.parts)
 
     @property
     def count(self) -> int:
-        """Number of the equal parts of the beam."""
+        """Number of the equal parts of this split beam."""
         return len(self.parts)
 
     @property
     def length(self) -> float:
-        """Length of the whole beam [m]."""
+        """Length of this whole split beam [m], the sum over its parts."""
         return self.count * self.part.length
 
     def memory(self, dimension: int) -> tuple[int, float]:
-        """Return the number of elements of all parts and the estimated memory of a run [bytes]."""
+        """Return the number of finite elements in all parts of this split beam, and the estimated memory [bytes] of
+        a simulation with it."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
 
 
 def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
-    """Return the lumped masses of a beam as a tuple; raise an error for other objects and for positions outside of
-    the beam, 0 <= x <= length [m].
-    """
+    """Return the lumped masses of a beam as a tuple. Raise ``ParameterError`` if they are no list of ``LumpedMass``
+    or lie outside of the beam, 0 <= x <= length [m]."""
     if not isinstance(masses, list | tuple) or not all(isinstance(each, LumpedMass) for each in masses):
         raise ParameterError(f"masses must be a list of LumpedMass, got {masses!r}")
     for each in masses:
@@ -471,7 +462,6 @@ def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
 
 
 def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:
-    """Return whether a lumped mass belongs to part ``number`` of ``count`` parts of the given length [m]; a mass at
-    a cut belongs to the part that ends there.
-    """
+    """Return whether a lumped mass lies on part ``number`` of ``count`` equal parts of a beam, each of the given
+    length [m]. A mass at a cut belongs to the part that ends there."""
     return number == min(max(int(np.ceil(mass.x / length * (1 - ROUND_OFF))) - 1, 0), count - 1)

@@ -39,9 +39,8 @@ ROUND_OFF = 1e-12
 
 
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
-    """Convert a user's moments of inertia [kg m2] to three about x, y, z: one number J gives (J/2, J/2, J). Raise
-    an error if no body has such moments.
-    """
+    """Convert the moments of inertia of a lumped mass on a beam, passed by the user, to three about x, y, z [kg
+    m2]. One number J gives (J/2, J/2, J)."""
     inertia = numbers(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -85,9 +84,8 @@ class LumpedMass:
 
     @property
     def moments(self) -> Array:
-        """Integrals of (1, x, y, z) (1, x, y, z)^T over the mass, shape (4, 4) [kg, kg m, kg m2]. Coordinates are
-        measured from its point on the beam axis.
-        """
+        """Mass moments of this lumped mass on a beam, the integrals of (1, x, y, z) (1, x, y, z)^T dm; shape (4, 4)
+        [kg, kg m, kg m2]. Coordinates are from its point on the axis."""
         about = np.asarray(self.inertia, dtype=np.float64)
         center = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
         return np.asarray(self.mass * np.outer(center, center) + np.diag([0.0, *(about.sum() / 2 - about)]))
@@ -184,7 +182,8 @@ class BeamFields:
     twist_rate: Matrix
 
     def with_arrays(self) -> "BeamFields":
-        """Return these shape functions with dense arrays in place of sparse matrices."""
+        """Return these displacements, slopes and strains of a beam per unit coordinate as dense arrays in place of
+        sparse matrices."""
         if isinstance(self.axial, np.ndarray):
             return self
         return BeamFields(**{name: as_array(matrix) for name, matrix in vars(self).items()})
@@ -203,64 +202,64 @@ class BeamMesh:
 
     @property
     def shears(self) -> bool:
-        """Whether the cross-sections can shear, as in Timoshenko's theory."""
+        """Whether the cross-sections of this beam can shear (Timoshenko's theory); otherwise they stay normal to
+        the axis."""
         return self.theory is Theory.TIMOSHENKO
 
     @property
     def element_length(self) -> float:
-        """Length of an element [m]."""
+        """Length of one of the equal finite elements of this beam [m]."""
         return self.length / self.elements
 
     @property
     def node_size(self) -> int:
-        """Number of coordinates of one node: 3 in the plane, 6 in space."""
+        """Number of coordinates (displacements and slopes) of one node of this beam: 3 in the plane, 6 in space."""
         return 3 if self.dimension == 2 else 6
 
     @property
     def stride(self) -> int:
-        """Number of mesh coordinates from one node to the next: those of the node and the inner ones of the element
-        after it.
-        """
+        """Number of mesh coordinates from one node of this beam to the next: those of the node and the inner ones
+        (shear, twist) of the element after it."""
         inner = 2 if self.dimension == 2 else 5
         return self.node_size + (inner if self.shears else 0)
 
     @property
     def size(self) -> int:
-        """Number of coordinates of the free beam, of all nodes and elements."""
+        """Number of coordinates of this beam's mesh without any support: those of all nodes and elements."""
         return self.stride * self.elements + self.node_size
 
     def index(self, node: int, component: NodeComponent) -> int:
-        """Return the index of one component of a node among all coordinates of the mesh; node -1 is the last."""
+        """Return the index of one displacement or slope component of a node among all coordinates of this beam's
+        mesh. Node -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
     def at_nodes(self, component: NodeComponent) -> IntArray:
-        """Return the indices of one component at all nodes among the mesh coordinates, shape (nodes,); empty if
-        nodes do not have this component.
-        """
+        """Return the indices of one displacement or slope component at all nodes among the coordinates of this
+        beam's mesh, shape (nodes,); empty if nodes do not have it."""
         count = self.elements + 1 if component < self.node_size else 0
         return self.stride * np.arange(count, dtype=np.int64) + component
 
     def components(self) -> list[NodeComponent]:
-        """Return the displacement and slope components that every node has: three in the plane, six in space."""
+        """Return the displacement and slope components of each node of this beam: three in the plane, six in
+        space."""
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
-        """Return for each mesh coordinate whether it is axial, bending in y or z, or torsion, as numbers of
-        ``Family``, shape (size,).
-        """
+        """Return the kind of each coordinate of this beam's mesh (axial, bending in y, bending in z, torsion) as
+        numbers of ``Family``, shape (size,)."""
         period = [*FAMILIES[: self.node_size], *INNER_FAMILIES][: self.stride]
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
     def is_angle(self) -> Array:
-        """Return whether each mesh coordinate is an angle, shape (size,); the others are displacements."""
+        """Return whether each coordinate of this beam's mesh is an angle (slope, twist, shear strain) or else a
+        displacement, shape (size,)."""
         angles = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
         period = [component in angles for component in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
     def rigid_motions(self) -> Array:
-        """Return the mesh coordinates of small rigid motions of the beam, shape (size, node_size). Column k moves
-        component k of the first node by 1 and its other components by 0.
-        """
+        """Return the coordinates of this beam's mesh in small rigid motions, shape (size, node_size). In motion k,
+        component k of the first node is 1 and its other components are 0."""
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
@@ -273,9 +272,8 @@ class BeamMesh:
         return motions
 
     def gauss_points(self, count: int) -> tuple[Array, Array]:
-        """Return the positions x [m] and weights [m] of ``count`` Gauss points per element, each of shape (elements
-        * count,).
-        """
+        """Return positions x [m] along this beam and weights [m] of ``count`` Gauss points in each element, both of
+        shape (elements * count,)."""
         points, weights = gauss(count)
         left = np.arange(self.elements)[:, None]
         return (self.element_length * (left + points)).ravel(), np.tile(
@@ -283,16 +281,15 @@ class BeamMesh:
         )
 
     def located(self, x: Array) -> tuple[IntArray, Array]:
-        """Return the element that contains each position x [m], shape (k,), and the relative position in it from 0
-        to 1. A node belongs to the element to its right.
-        """
+        """Return the index of the element of this beam that contains each position x [m]; and the relative position
+        in it from 0 to 1, both of shape (k,). A node belongs to the element to its right."""
         position = x / self.element_length
         element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
         return element, position - element
 
     def fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Evaluate displacements, slopes and strains at positions x [m], shape (k,), per unit of each coordinate
-        eta, where ``basis @ eta`` are the mesh coordinates.
+        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
+        of n coordinates eta. Mesh coordinates are ``basis @ eta``, basis (size, n).
 
         basis (size, n). Stretch, curvature and twist rate at a node are those to its right. Results for short beams
         are cached: beams that differ only in section or material share them.
@@ -302,9 +299,8 @@ class BeamMesh:
         return self._fields(x, basis)
 
     def _fields(self, x: Array, basis: Matrix) -> BeamFields:
-        """Evaluate displacements, slopes and strains at positions x [m], shape (k,), per unit of each coordinate,
-        without the cache.
-        """
+        """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
+        of n coordinates. The cache is not used."""
         element, s = self.located(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -324,9 +320,9 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Return five fields in one plane at k points per unit of n coordinates, each (k, n): deflection, slope,
-        rotation of the section, curvature, shear strain.
-        """
+        """Return five fields of bending in one plane of this beam, each (k, n): deflection, slope, rotation of the
+        section, curvature and shear strain at k points, per unit of n coordinates. ``element`` and ``s`` say where
+        the points are."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -344,8 +340,9 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Evaluate at k points the field that nodal components interpolate, per unit of n coordinates, shape (k,
-        n). ``local`` holds the local functions of both nodes of an element, shape (k, 2 * components).
+        """Return, per unit of n coordinates, the field that the given components of the nodes of this beam
+        interpolate at k points, shape (k, n). ``local`` has the element's shape functions there, shape (k, 2 *
+        components).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
@@ -355,15 +352,15 @@ class BeamMesh:
         return self._spread(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
-        """Evaluate at k points the field that inner coordinates of elements interpolate, per unit of n coordinates,
-        shape (k, n). ``local`` holds their local functions, shape (k, coordinates).
-        """
+        """Return, per unit of n coordinates, the field that inner coordinates (shear, twist) of the elements of
+        this beam interpolate at k points; shape (k, n). ``local`` has their shape functions there, shape (k,
+        coordinates)."""
         return self._spread(element, local, [self.node_size + each for each in inner], basis)
 
     def _spread(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
-        """Evaluate at k points a field from local functions, shape (k, c), per unit of n coordinates, shape (k, n).
-        ``within`` gives the offset of each function's coordinate from the first one of the element.
-        """
+        """Return a field at k points of this beam per unit of n coordinates, shape (k, n), from shape functions
+        ``local`` (k, c). Function j belongs to the coordinate with the offset ``within[j]`` from the first one of
+        the element."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -376,9 +373,8 @@ class BeamMesh:
 
 @cached_by_values
 def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
-    """Evaluate the shape functions of ``BeamMesh.fields`` as read-only arrays, cached by mesh, positions and
-    basis.
-    """
+    """Return displacements, slopes and strains on the axis of a beam at positions x (k,) [m] per unit of each
+    coordinate, as read-only arrays. They are cached by mesh, positions and basis."""
     result = mesh._fields(x, basis)
     for field in vars(result).values():
         field.flags.writeable = False
@@ -386,7 +382,8 @@ def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
 
 
 def _zeros(count: int, basis: Matrix) -> Matrix:
-    """Return zeros of shape (count, n) for a basis of n columns, as a sparse matrix if the basis is one."""
+    """Return a zero matrix of shape (count, n), where n is the number of columns of ``basis``; sparse if the basis
+    is sparse."""
     shape = (count, basis.shape[1])
     return np.zeros(shape) if isinstance(basis, np.ndarray) else sparse.csr_array(shape)
 
@@ -408,7 +405,8 @@ class Measure(IntEnum):
 
 
 def measures(theory: Theory, dimension: int) -> list[Measure]:
-    """Return the strains of the cross-section that a beam of this theory and dimension has, stretch first."""
+    """Return the strains of a cross-section (stretch, shear, twist, bending) that a beam of this theory and
+    dimension has, stretch first."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
         measure
@@ -419,9 +417,8 @@ def measures(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the strains of the cross-sections at k points per unit of n coordinates, by kind, each of shape (k,
-    n).
-    """
+    """Return the strains of a beam's cross-sections at k points per unit of n coordinates; as a dictionary by kind
+    (stretch, shear, twist, bending) of matrices (k, n)."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -433,27 +430,24 @@ def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
 
 
 def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
-    """Return the stiffness matrices (section forces per strain) of the cross-sections at positions x [m], shape (k,
-    6, 6). Shear entries are zero without shear.
-    """
+    """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6): section
+    forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
     return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
-    """Return the integrals of density times (1, y, z) (1, y, z)^T over the cross-sections at k positions x [m],
-    shape (k, 3, 3). Units are kg/m, kg and kg m.
-    """
+    """Return the mass moments of a beam's cross-sections at k positions x [m]: integrals of density times (1, y, z)
+    (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]."""
     if not isinstance(section, VaryingSection):
         return np.broadcast_to(_moments(section, material), (len(x), 3, 3))
     return np.array([_moments(each, material) for each in sections_at(section, x)])
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
-    """Return the radii of gyration [m] of the cross-sections at positions x [m], shape (k,), across y and across z;
-    of a ``GeneralSection`` those of its stiffness.
-    """
+    """Return the radii of gyration [m] of a beam's cross-sections at k positions x [m]: for the extent along y and
+    along z, each of shape (k,). Those of a ``GeneralSection`` follow from its stiffness."""
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration
         return np.full(len(x), across_y), np.full(len(x), across_z)
@@ -462,8 +456,8 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Raise an error if the beam theory cannot represent a cross-section: coupled shear without shear strains, or
-    an eccentric mass centre without rotary inertia.
+    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section: shear that is coupled with
+    other strains in Euler-Bernoulli theory, or a mass centre off the axis without rotary inertia.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -488,18 +482,16 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
 
 
 def _is_coupled(stiffness: Array) -> bool:
-    """Return whether a section stiffness matrix, shape (6, 6), couples shear with stretch, twist or bending above
-    round-off.
-    """
+    """Return whether the stiffness matrix (6, 6) of a beam's cross-section couples shear with stretch, twist or
+    bending, above round-off."""
     scale = np.sqrt(np.diag(stiffness))
     coupling = np.abs(stiffness / np.outer(scale, scale))[1:3][:, [0, 3, 4, 5]]
     return bool(coupling.max() > COUPLED)
 
 
 def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
-    """Return the stiffness matrix of one cross-section, forces per strains in the order of ``Measure``, shape (6,
-    6); shear entries only in Timoshenko's theory.
-    """
+    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6): section forces (N, Q_y, Q_z, M_x,
+    M_y, M_z) per strain. Shear entries are zero in Euler-Bernoulli theory."""
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
@@ -524,9 +516,8 @@ def _stiffness(section: UniformSection, material: Material | None, theory: Theor
 
 
 def _moments(section: UniformSection, material: Material | None) -> Array:
-    """Return the integrals of density times (1, y, z) (1, y, z)^T over one cross-section, shape (3, 3) [kg/m, kg,
-    kg m].
-    """
+    """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y, z)^T over
+    its area, shape (3, 3) [kg/m, kg, kg m]."""
     if isinstance(section, GeneralSection):
         return section.moments
     assert material is not None, "checked by the beam"
@@ -565,7 +556,7 @@ class BeamInertia:
 
     @property
     def mass(self) -> float:
-        """Total mass of the beam with its lumped masses [kg]."""
+        """Total mass of this beam with its lumped masses [kg]."""
         return float(self.moments[:, 0, 0].sum())
 
 
@@ -576,8 +567,8 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Return the mass distribution of a beam at quadrature points of its axis, from its cross-sections and lumped
-    masses.
+    """Return the mass of a beam as point masses with moments of inertia at quadrature points of its axis, followed
+    by its lumped masses.
 
     Without rotary inertia sections in the plane have none, and in space only spin about x.
     """
@@ -600,8 +591,8 @@ def beam_inertia(
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """Return the mass integrals of a beam with n coordinates for the kinetic energy: first moments S (3, n + 1) [kg
-    m] and second moments W (3, 3, n + 1, n + 1) [kg m2]. W[a, b] = W[b, a]^T exactly.
+    """Return the mass integrals of a beam with n elastic coordinates: first moments S (3, n + 1) [kg m] and second
+    moments W (3, 3, n + 1, n + 1) [kg m2]. The kinetic energy follows from them.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
@@ -629,8 +620,8 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Return linear and angular momentum of the straight beam per unit rate of each mesh coordinate, one row each.
-    The shape is (6, mesh.size) in space and (3, mesh.size) in the plane.
+    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate, one row each:
+    shape (6, mesh.size) in space, (3, mesh.size) in the plane. They define the mean-axis frame.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
@@ -648,9 +639,8 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
-    """Return the functions of x that multiply 1, x, y and z in the position of a point of a displaced
-    cross-section. There are 4 lists of 3 matrices (direction), each (k, n + 1).
-    """
+    """Return the fields of a beam's axis that multiply 1, x, y and z in a displaced position, per unit of n
+    coordinates. There are 4 lists of 3 matrices (direction), each (k, n + 1)."""
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
@@ -666,12 +656,11 @@ def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list
 
 
 def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
-    """Return the index pairs (i, j) of (1, x, y, z) for which the moments of some mass are not zero."""
+    """Return the index pairs (i, j) of (1, x, y, z) whose mass moments of a beam, int i j dm, are not all zero."""
     return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
 
 
 def _products(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
-    """Integrate the product of two fields over the masses, shape (n + 1, n + 1): functions i in direction a and j
-    in direction b, weighted by the moments (i, j).
-    """
+    """Return the mass integral of a product of two fields of a beam, shape (n + 1, n + 1): field i in direction a
+    times field j in direction b, weighted by the mass moments (i, j) at each point."""
     return scaled_rows(moments[:, i, j], psi[i][a]).T @ psi[j][b]

@@ -39,8 +39,8 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of the beam at a location on its axis or off it; points off the axis move with
-        their cross-section.
+        """Return the material point of this beam at a location: its start, its end, a distance along it, or a
+        position off the axis. Points off the axis move with their cross-section.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.
@@ -64,26 +64,24 @@ class BeamPoints(MaterialPoints):
 
     @cached_property
     def stations(self) -> Array:
-        """Positions along x of the nodes and of the middles of the elements, shape (2 elements + 1,) [m]."""
+        """Positions along this beam of its nodes and of the middles of its elements, ascending, shape (2 elements +
+        1,) [m]."""
         return np.linspace(0.0, self.mesh.length, 2 * self.mesh.elements + 1)
 
     @cached_property
     def station_fields(self) -> BeamFields:
-        """Shape functions (displacements, slopes, strains per unit coordinate) at the nodes and the middles of the
-        elements.
-        """
+        """Displacements, slopes and strains per unit of each elastic coordinate of this beam, at its nodes and the
+        middles of its elements."""
         return self.fields(self.stations)
 
     def fields(self, x: Array) -> BeamFields:
-        """Evaluate displacements, slopes and strains per unit of each elastic coordinate at positions x [m], shape
-        (k,); sparse matrices for a long beam.
-        """
+        """Return displacements, slopes and strains on the axis of this beam at positions x (k,) [m], per unit of
+        each of n elastic coordinates; as matrices (k, n)."""
         return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
-        """Return positions (count, 3) [m] of equidistant points of the undeformed axis, and their displacements per
-        unit of each elastic coordinate, shape (count, 3, n).
-        """
+        """Return ``count`` equidistant points of the undeformed axis of this beam, shape (count, 3) [m]; and their
+        displacements per unit of each of n elastic coordinates, shape (count, 3, n)."""
         x = np.linspace(0.0, self.mesh.length, count)
         at = self.fields(x).with_arrays()
         positions = np.zeros((count, 3))
@@ -91,21 +89,20 @@ class BeamPoints(MaterialPoints):
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
     def section_rotations(self, x: Array) -> Array:
-        """Return the small rotation vectors of the cross-sections at positions x [m], shape (k,), per unit of each
-        elastic coordinate, shape (k, 3, n) [rad].
-        """
+        """Return the small rotation vectors of the cross-sections of this beam at positions x (k,) [m], per unit of
+        each of n elastic coordinates; shape (k, 3, n) [rad]."""
         at = self.fields(x).with_arrays()
         return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw: ``count`` equidistant points of the undeformed axis, shape (count, 3)
-        [m], and their shape functions (count, 3, n).
-        """
+        """Return the line that pictures draw for this beam: ``count`` equidistant points of its undeformed axis
+        (count, 3) [m], and their displacements per unit coordinate (count, 3, n)."""
         return self.centerline(count)
 
     def _cut_stretch(self) -> Array:
-        """Return the axial stretch, shape (n,) per unit coordinate, by which the axis direction at a cut of a split
-        beam lengthens: twice the mean of u'. It makes the direction rotate by the slope to third order.
+        """Return by how much a direction fixed to a cut of a split beam lengthens, relative, per unit of each
+        elastic coordinate, shape (n,): twice the mean of u'. With it such directions rotate by the slope to third
+        order.
 
         A direction e + theta x e rotates by arctan v' = v' - v'^3/3 only. On a part of nearly constant curvature
         that does not stretch, with a straight line between its ends or a clamped start, bending shortens this line
@@ -117,9 +114,8 @@ class BeamPoints(MaterialPoints):
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
-        """Return the material point at (x, y, z) [m] of the undeformed beam with its shape functions; raise an
-        error outside of the beam.
-        """
+        """Return the material point at (x, y, z) [m] of this undeformed beam, with displacement and rotation per
+        unit of each elastic coordinate. Raise ``AttachmentError`` outside of the beam."""
         length = self.mesh.length
         if not -ROUND_OFF * length <= x <= (1 + ROUND_OFF) * length:
             raise AttachmentError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

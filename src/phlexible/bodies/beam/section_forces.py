@@ -38,15 +38,14 @@ class SectionResultants:
 
 
 def stations(mesh: BeamMesh) -> Array:
-    """Return the positions x at which section forces are most accurate, two Gauss points per element, shape (2
-    elements,) [m].
-    """
+    """Return the positions along a beam at which its section forces are most accurate: two Gauss points in each
+    element, shape (2 elements,) [m]."""
     return mesh.gauss_points(STATIONS)[0]
 
 
 def checked_positions(length: float, x: ArrayLike) -> Array:
-    """Convert the positions along a beam that a user requested to an array in their order, shape (s,) [m]; raise an
-    error outside 0 <= x <= length.
+    """Convert positions along a beam, passed by the user, to an array in their order, shape (s,) [m]. Raise
+    ``ParameterError`` outside 0 <= x <= length.
 
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
@@ -61,7 +60,7 @@ def checked_positions(length: float, x: ArrayLike) -> Array:
 def section_resultants(
     beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
-    """Return section forces and moments of a beam at positions x (s,) [m] for elastic coordinates eta (T, n) at T
+    """Return section forces and moments of a beam at s positions x [m] for elastic coordinates eta (T, n) at T
     instants. At a node they are those of the element to its right.
 
     Without shear Q_y = -dM_z/dx and Q_z = dM_y/dx.

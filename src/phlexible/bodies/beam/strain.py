@@ -57,14 +57,14 @@ class ElementForces:
 
     @property
     def compliance(self) -> Array:
-        """Compliance matrices of the elements, inverses of their stiffness for section forces, shape (e, s, s)."""
+        """Compliance matrices of the finite elements of this beam, the inverses of their stiffness matrices for
+        section forces, shape (e, s, s)."""
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
     def functions(self, share: Array) -> Array:
-        """Return the section-force functions of an element at k relative positions 0 to 1, shape (k, s). Function j
-        is multiplied by coefficient j of the element.
-        """
+        """Return the interpolation functions of the s section-force coefficients of an element of this beam at
+        relative positions ``share`` (k,) from 0 to 1; shape (k, s)."""
         return _functions(self.points, share)
 
     def forces(
@@ -76,8 +76,8 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) at positions x (k,) [m] for elastic coordinates
-        eta (T, n), shape (T, k, 6). Shear forces are zero without shear strains.
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m]. They are for
+        elastic coordinates eta (T, n) at T instants, shape (T, k, 6).
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -111,14 +111,14 @@ class ElementForces:
         return result
 
     def coefficients_of(self, kind: Measure) -> IntArray:
-        """Return the indices of those coefficients of an element that belong to a given section force."""
+        """Return the indices of those coefficients of an element of this beam that belong to the section force
+        ``kind``: for example the bending moment about z."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Return the section forces of the elements of a beam as functions of elastic coordinates eta. The mesh
-    coordinates are ``basis @ eta``, basis (mesh.size, n).
-    """
+    """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The mesh
+    coordinates are ``basis @ eta``, basis (mesh.size, n)."""
     present = measures(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -143,8 +143,9 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """Return the stiffness matrix of each element for its s projected strains, shape (e, s, s). It integrates
-    section stiffnesses (k, d, d) with force functions phi (k, s) at k Gauss points.
+    """Return the stiffness matrix of each finite element of a beam for its s projected strains, shape (e, s, s). It
+    integrates stiffnesses of the cross-sections, ``sections`` (k, d, d), with functions ``phi`` (k, s) at k Gauss
+    points.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -162,9 +163,9 @@ def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi:
 
 
 def _functions(points: tuple[int, ...], share: Array) -> Array:
-    """Return the s section-force functions of an element at k relative positions 0 to 1, shape (k, s). A function
-    is 1, or linear with value 1 at one of two Gauss points and 0 at the other.
-    """
+    """Return the interpolation functions of the s section forces of a beam element at k relative positions
+    ``share`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
+    1)."""
     first, second = gauss(2)[0]
     values = {
         -1: np.ones_like(share),
@@ -188,8 +189,8 @@ class Strain(StrEnum):
 
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
-    """Return the strain energy of a beam as a function of its elastic coordinates, from the strains projected on
-    its section forces: e.S e / 2 for strains e and element stiffness S.
+    """Return the strain energy of a beam as a function of its elastic coordinates, with linear or von Karman axial
+    strain; from the strains and stiffnesses of its elements.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -220,16 +221,14 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
 
 
 def linear_stiffness(strain: StrainEnergy) -> Matrix:
-    """Return the stiffness matrix of a strain energy at zero coordinates, with the contribution of the axial
-    strains, shape (n, n).
-    """
+    """Return the stiffness matrix of a strain energy at zero elastic coordinates (undeformed body), with the part
+    of its scalar strains, shape (n, n)."""
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
 def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
-    """Return the stiffness matrix, sum of B_e^T S_e B_e over the elements e, exactly symmetric, shape (n, n).
-    ``strains`` holds the rows of the strain operators B_e.
-    """
+    """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly symmetric,
+    shape (n, n). The matrices ``strains`` have the rows of the B_e, ``stiffness`` the S_e."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     blocks: list[Matrix] = []
     for k in range(len(strains)):
@@ -260,7 +259,7 @@ COUPLED = 1e-12
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
     """Return a space of stress states of a beam: the section forces of its elements, discontinuous between them.
-    Eliminated, they give the displacement stiffness exactly.
+    When they are eliminated they give the displacement stiffness exactly.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -329,9 +328,8 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
-    """Return names and units of the nodal stress states of one section force, node by node; bending moments have a
-    value and a slope.
-    """
+    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node; bending
+    moments have a value and a slope at each node."""
     symbol, unit = SYMBOLS[kind]
     values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
@@ -341,13 +339,13 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
 
 
 def _cubics(mesh: BeamMesh, x: Array) -> Array:
-    """Evaluate the cubic Hermite functions of all nodes at positions x [m], values and slopes alternating, shape
-    (k, 2 nodes).
-    """
+    """Return the cubic Hermite functions of all nodes of a beam at k positions x [m], values and slopes
+    alternating, shape (k, 2 nodes)."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
 def _linears(mesh: BeamMesh, x: Array) -> Array:
-    """Evaluate the continuous piecewise linear functions of all nodes at positions x [m], shape (k, nodes)."""
+    """Return the continuous, piecewise linear functions of all nodes of a beam at k positions x [m], shape (k,
+    nodes)."""
     return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

@@ -18,43 +18,41 @@ LEAST_STRAIN = 1e-5
 
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
-    """Return the constant mass matrix of a body with N nodes in dimension d, shape (d N, d N) [kg]; its kinetic
-    energy is dq/dt . M dq/dt / 2.
-    """
+    """Return the constant mass matrix of a string or soft body with N nodes in dimension d, shape (d N, d N)
+    [kg]."""
     return sparse.csr_array(sparse.kron(body.nodal_mass, sparse.eye_array(body.dimension), "csr"))
 
 
 def strain_values(group: QuadraticStrains, x: Array) -> Array:
-    """Return the scalar strains C_g of a group for node positions x (..., N, d) [m], shape (..., g)."""
+    """Return the scalar strains C_g (squared stretches) of a group of string elements for node positions x (..., N,
+    d) [m], shape (..., g)."""
     u, v = _strain_vectors(group, x)
     return np.asarray((u * v).sum(axis=-1))
 
 
 def strain_rates(group: QuadraticStrains, x: Array, v: Array) -> Array:
-    """Return the rates dC_g/dt of the scalar strains of a group for node positions x and velocities v, both (...,
-    N, d), shape (..., g).
-    """
+    """Return the time derivatives dC_g/dt of the scalar strains of a group of string elements, shape (..., g); for
+    node positions x and velocities v, both (..., N, d)."""
     (first, second), (first_rate, second_rate) = _strain_vectors(group, x), _strain_vectors(group, v)
     return np.asarray((first_rate * second + first * second_rate).sum(axis=-1))
 
 
 def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
-    """Return the scalar strains C_g of one group of a body for its coordinates q (d N,), shape (g,)."""
+    """Return the scalar strains C_g (squared stretches) of one group of elements of a string, for the coordinates q
+    (d N,) of the body; shape (g,)."""
     return strain_values(group, q.reshape(-1, body.dimension))
 
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
-    """Return the strain energy of a body for its coordinates q, the positions of N nodes in dimension d, shape (d
-    N,) [J].
-    """
+    """Return the strain energy [J] of a string or soft body for its coordinates q (d N,): the positions of its N
+    nodes in dimension d."""
     energy = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
     return float(energy + sum(soft.strain_energy(group, node_positions(body, q)) for group in body.elements))
 
 
 def elastic_force(body: AbsoluteBody, q: Array) -> Array:
-    """Return the gradient dV/dq of the strain energy of a body with respect to the positions q of its N nodes in
-    dimension d. The result has shape (d N,) [N].
-    """
+    """Return the gradient dV/dq of the strain energy V of a string or soft body with respect to its node positions
+    q (d N,); shape (d N,) [N]."""
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
         forces = group.weights * group.law.derivative(strains(body, group, q))
@@ -65,8 +63,8 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
 
 
 def gross_force(body: AbsoluteBody, q: Array) -> Array:
-    """Return the sum of the absolute values of the terms of the elastic force, shape (d N,) [N], by which round-off
-    is judged.
+    """Return the sum of the absolute values of all terms of the elastic force of a string or soft body, shape (d
+    N,) [N]. Round-off of the force is measured by it.
 
     It is at least that of a strain of 1e-5: the forces that balance an unloaded string are round-off.
     """
@@ -81,9 +79,8 @@ def gross_force(body: AbsoluteBody, q: Array) -> Array:
 
 
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the symmetric tangent stiffness d2V/dq2 of a body with N nodes in dimension d, shape (d N, d N)
-    [N/m].
-    """
+    """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,), symmetric and
+    sparse; shape (d N, d N) [N/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
@@ -98,9 +95,8 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the damping matrix C(q) of the viscous force -C dq/dt, symmetric and positive semi-definite, shape (d
-    N, d N) [N s/m].
-    """
+    """Return the damping matrix C(q) of the viscous force -C dq/dt of a string or soft body at node positions q;
+    shape (d N, d N) [N s/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         if group.viscosity:
@@ -114,23 +110,21 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
 
 
 def node_positions(body: AbsoluteBody, q: Array) -> Array:
-    """Reshape the coordinates q (d N,) of a body to positions of its nodes, shape (N, d)."""
+    """Return the coordinates q (d N,) of a string or soft body as positions of its N nodes, shape (N, d)."""
     return q.reshape(-1, body.dimension)
 
 
 def with_total(rows: Array) -> Array:
-    """Append to the entries of each row, shape (g, k), their sum, which is set to zero if it is round-off. The
-    result has shape (g, k + 1).
-    """
+    """Return rows (g, k) with their sum appended as one more entry, shape (g, k + 1). A sum that is round-off is
+    set to zero."""
     total = rows.sum(axis=1, keepdims=True)
     total[np.abs(total) <= ROUND_OFF * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
     return np.hstack([rows, total])
 
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Return the gradients dC_g/dq of the strains of a group for nodes (N, d) as columns of a sparse matrix, shape
-    (d N, g).
-    """
+    """Return the gradients dC_g/dq of the strains of a group of string elements as columns of a sparse matrix,
+    shape (d N, g); for node positions ``nodes`` (N, d)."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
     columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
@@ -139,18 +133,16 @@ def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) 
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """Return the weighted sum of the Hessians of the strains of a group, sum_g factors[g] d2C_g/dq2, shape (d N, d
-    N).
-    """
+    """Return the weighted sum of the Hessians of the strains of a group of string elements, sum_g factors[g]
+    d2C_g/dq2, shape (d N, d N)."""
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
 
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
-    """Return the two vectors u and v whose dot product is each strain of a group, for nodes (..., N, d). Each has
-    shape (..., g, d).
-    """
+    """Return the two vectors u and v whose dot product is each strain of a group of string elements, each of shape
+    (..., g, d); for node positions x (..., N, d)."""
     nodal = x[..., group.nodes, :]
     origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 
@@ -163,23 +155,20 @@ def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
 
 
 def gradients_of_strains(group: QuadraticStrains, x: Array) -> Array:
-    """Return the gradients of the strains of a group for nodes (..., N, d) with respect to the k nodes of each
-    strain. The result has shape (..., g, k, d).
-    """
+    """Return the gradient of each strain of a group of string elements with respect to the positions of its k
+    nodes; shape (..., g, k, d), for node positions x (..., N, d)."""
     u, v = _strain_vectors(group, x)
     return np.asarray(group.first[:, :, None] * v[..., None, :] + group.second[:, :, None] * u[..., None, :])
 
 
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
-    """Return the gradients of the strains of a group for coordinates q (d N,) with respect to the k nodes of each
-    strain. The result has shape (g, k, d).
-    """
+    """Return the gradient of each strain of a group of string elements with respect to the positions of its k
+    nodes, shape (g, k, d); for coordinates q (d N,) of the body."""
     return gradients_of_strains(group, node_positions(body, q))
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
-    """Sum matrix blocks (g, k, d, k, d), which belong to the k nodes of each strain, to a sparse matrix. The result
-    has shape (d N, d N).
-    """
+    """Return the sparse matrix (d N, d N) of a string that is the sum of matrix blocks (g, k, d, k, d); each of
+    which belongs to the k nodes of a strain."""
     indices = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
     return summed_blocks(indices, indices, blocks, (body.elastic_count,) * 2)

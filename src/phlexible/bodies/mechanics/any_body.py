@@ -10,42 +10,40 @@ from phlexible.bodies.mechanics import absolute, floating
 
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Return the mass matrix of a body for elastic coordinates eta, shape (velocity_count, velocity_count); sparse
-    for nodal and long bodies.
-    """
+    """Return the mass matrix of any body at its elastic coordinates eta, shape (velocity_count, velocity_count);
+    sparse for strings, soft and long bodies."""
     if isinstance(body, AbsoluteBody):
         return absolute.mass_matrix(body)
     return floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
-    """Return the elastic force dV/deta, the gradient of the strain energy of a body, shape (elastic_count,)."""
+    """Return the elastic force of any body at its elastic coordinates eta: the gradient dV/deta of its strain
+    energy V, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):
         return absolute.elastic_force(body, eta)
     return floating.elastic_force(body, eta)
 
 
 def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
-    """Return the viscous force C(eta) deta/dt of a body for its elastic coordinates and their rates, shape
-    (elastic_count,).
-    """
+    """Return the viscous force C(eta) deta/dt of any body for its elastic coordinates eta and their rates; shape
+    (elastic_count,). The force on the body is minus this."""
     if isinstance(body, AbsoluteBody):
         return np.asarray(absolute.viscous_matrix(body, eta) @ rates)
     return floating.viscous_matrix(body, eta) @ rates
 
 
 def gross_force(body: BodyData, eta: Array) -> Array:
-    """Return a measure of the round-off of a body's elastic force, shape (elastic_count,). It is the sum of the
-    absolute values of its terms in absolute coordinates, otherwise the absolute value of the force.
-    """
+    """Return a measure of the size of the terms in a body's elastic force, shape (elastic_count,), by which its
+    round-off is judged: sums of absolute values."""
     if isinstance(body, AbsoluteBody):
         return absolute.gross_force(body, eta)
     return np.abs(floating.elastic_force(body, eta))
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Return the tangent stiffness d2V/deta2 of a body, with zeros for the velocities of its frame, shape
-    (velocity_count, velocity_count).
+    """Return the tangent stiffness d2V/deta2 of any body at elastic coordinates eta, with zero rows and columns for
+    its rigid motion, shape (velocity_count, velocity_count).
 
     It is sparse in absolute coordinates and of long bodies. Floating bodies that are vectorized (``is_vectorized``)
     also take eta (..., n).

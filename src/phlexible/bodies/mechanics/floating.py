@@ -22,8 +22,8 @@ SINGULAR, CLEARLY = 1e-12, 1e-10
 
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the mass matrix M(eta) of a floating body, whose kinetic energy is nu.M.nu / 2 for its N velocities
-    nu. For eta (..., n) the result has shape (..., N, N).
+    """Return the mass matrix M(eta) of a floating body for its N velocities nu (linear, angular, elastic rates),
+    shape (..., N, N); at elastic coordinates eta (..., n). The kinetic energy is nu.M.nu / 2.
 
     nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not have: v_z in the
     plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes; of a body about its
@@ -43,9 +43,8 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
-    """Return the rows of the mass matrix that give linear and angular momentum from (v, w, deta/dt), shape (..., 6,
-    6 + n) (2.5).
-    """
+    """Return the six rows of a floating body's mass matrix that give its linear and angular momentum from (v, w,
+    deta/dt); shape (..., 6, 6 + n), at elastic coordinates eta (..., n)."""
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
@@ -61,9 +60,8 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
 
 
 def moment_products(body: FloatingBody, xi: Array) -> Array:
-    """Return the products W[a, b] xi of the second moments of a body with vectors xi = (1, eta), shape (..., n +
-    1). The result has shape (..., 3, 3, n + 1).
-    """
+    """Return the products W[a, b] xi of the second mass moments W of a floating body with vectors xi = (1, eta);
+    shape (..., n + 1). The result has shape (..., 3, 3, n + 1)."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.times(xi)
     size = xi.shape[-1]
@@ -71,21 +69,20 @@ def moment_products(body: FloatingBody, xi: Array) -> Array:
 
 
 def cross_products(products: Array) -> Array:
-    """Return the integrals int rho X x Psi_j of a displacement field X = Psi xi with each shape, from the products
-    W[a, b] xi. The result has shape (..., 3, n + 1).
-    """
+    """Return the integrals int rho X x Psi_j of the position field X = Psi xi of a body with each of its shape
+    functions; shape (..., 3, n + 1). ``products`` are W[a, b] xi, second mass moments times xi."""
     return np.stack([products[..., b, a, :] - products[..., a, b, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
-    """Return the mass matrix of the n elastic coordinates of a body, sum_a W[a, a], shape (n, n)."""
+    """Return the mass matrix of the n elastic coordinates of a floating body, constant, shape (n, n)."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
 
 
 def mass_diagonal(body: FloatingBody) -> Array:
-    """Return the diagonal of the mass matrix of the undeformed body, shape (velocity_count,)."""
+    """Return the diagonal of the mass matrix of a floating body, undeformed, shape (velocity_count,)."""
     spread, moments = body.undeformed_spread.diagonal(), body.second_moments
     rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
     if isinstance(moments, LocalMoments):
@@ -94,7 +91,8 @@ def mass_diagonal(body: FloatingBody) -> Array:
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
-    """Solve M(eta) x = right for a body about its centre of mass at T instants, shape (T, velocity_count, k).
+    """Return the solutions x of M(eta) x = right at T instants, shape (T, velocity_count, k), for the mass matrix M
+    of a floating body. The body is given about its centre of mass.
 
     The elastic block of M is constant and factored once for all instants.
 
@@ -130,8 +128,8 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
 
 
 def check_mass(body: FloatingBody) -> None:
-    """Raise an error if some motion of the undeformed body carries no kinetic energy; the message names its
-    velocities.
+    """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. The message
+    names the velocities of this motion.
 
     Raises:
         SingularMassError: M(0), scaled to a unit diagonal, has an eigenvalue below 1e-12 of the
@@ -161,7 +159,8 @@ def check_mass(body: FloatingBody) -> None:
 
 
 def _is_above(matrix: Array, number: float) -> bool:
-    """Return whether all eigenvalues of a symmetric matrix are above ``number``."""
+    """Return whether all eigenvalues of a symmetric matrix are greater than ``number``, by a Cholesky
+    factorization."""
     try:
         np.linalg.cholesky(matrix - number * np.eye(len(matrix)))
     except np.linalg.LinAlgError:
@@ -170,9 +169,8 @@ def _is_above(matrix: Array, number: float) -> bool:
 
 
 def _least_value(matrix: Matrix) -> tuple[float, Array]:
-    """Return the least eigenvalue of a symmetric matrix relative to its largest, and its eigenvector; both
-    approximate if the matrix is sparse.
-    """
+    """Return the least eigenvalue of a symmetric matrix, divided by its largest, and its eigenvector. Both are
+    approximate if the matrix is sparse."""
     if isinstance(matrix, np.ndarray):
         values, vectors = np.linalg.eigh(matrix)
         return float(values[0] / values[-1]), vectors[:, 0]
@@ -185,7 +183,8 @@ def _least_value(matrix: Matrix) -> tuple[float, Array]:
 
 
 def strains(body: FloatingBody, eta: Array) -> Array:
-    """Return the scalar strains of a floating body for elastic coordinates eta (..., n), shape (..., s)."""
+    """Return the s scalar strains of a floating body at elastic coordinates eta (..., n), shape (..., s); they are
+    quadratic functions of eta."""
     strain = body.strain
     result = np.asarray(strain.rows @ eta.T)
     half_squares = strain.factors * (strain.squares @ eta.T).T ** 2 / 2
@@ -194,15 +193,14 @@ def strains(body: FloatingBody, eta: Array) -> Array:
 
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
-    """Return the strain energy of a floating body for elastic coordinates eta (n,) [J]."""
+    """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]."""
     eps = strains(body, eta)
     return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ eps**2) / 2
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the derivatives of the s scalar strains with respect to elastic coordinates eta (n,), shape (s, n).
-    Bodies with dense matrices take eta (..., n).
-    """
+    """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates,
+    shape (s, n), at eta (n,)."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
@@ -215,34 +213,30 @@ def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def is_vectorized(body: FloatingBody) -> bool:
-    """Return whether forces and tangents of a body accept elastic coordinates of many instants (..., n); long
-    bodies with sparse matrices take one.
-    """
+    """Return whether forces and tangents of this floating body can be computed for elastic coordinates of many
+    instants (..., n) at once. Long bodies with sparse matrices cannot."""
     strain = body.strain
     return all(isinstance(matrix, np.ndarray) for matrix in (strain.stiffness, strain.rows, strain.squares))
 
 
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
-    """Return the elastic force dV/deta, the gradient of the strain energy, shape (n,). Vectorized bodies take eta
-    (..., n).
-    """
+    """Return the elastic force of a floating body at elastic coordinates eta: the gradient dV/deta of its strain
+    energy V, shape (n,)."""
     stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
     return np.asarray((body.strain.stiffness @ eta.T).T + (transposed(rows) @ stress[..., None])[..., 0])
 
 
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the damping matrix C of the viscous force -C deta/dt, of the material (3.4) and of ``body.damping``,
-    shape (n, n).
-    """
+    """Return the damping matrix C of the viscous force -C deta/dt of a floating body at elastic coordinates eta,
+    shape (n, n): modal damping plus the viscosity of the material."""
     rows = strain_rows(body, eta)
     material = body.strain.stiffness + rows.T @ scaled_rows(body.strain.weights, rows)
     return body.damping + body.viscosity * material
 
 
 def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the symmetric tangent stiffness d2V/deta2 of a floating body, shape (n, n). Vectorized bodies take eta
-    (..., n).
-    """
+    """Return the tangent stiffness d2V/deta2 of a floating body at elastic coordinates eta, symmetric, shape (n,
+    n)."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
     curvatures = scaled_rows(strain.factors * stress[..., strain.square_strain], strain.squares)
@@ -250,17 +244,15 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def velocity_components(body: FloatingBody) -> list[int]:
-    """Return the indices of those components of (v, w, deta/dt), of length 6 + n, that are velocities of the
-    body.
-    """
+    """Return the indices of those entries of the full list (v, w, deta/dt), 6 + n numbers, that are velocities of
+    this body. A planar body, for example, has no v_z."""
     rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 
 
 def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
-    """Split the velocities nu of a body into linear v (..., 3), angular w (..., 3) and elastic ones deta/dt (...,
-    n); missing components are zero.
-    """
+    """Return the velocities nu of a floating body as linear velocity v (..., 3), angular velocity w (..., 3) and
+    elastic rates deta/dt (..., n). Components that the body does not have are zero."""
     full = np.zeros((*nu.shape[:-1], 6 + body.elastic_count), dtype=nu.dtype)
     full[..., velocity_components(body)] = nu
     return full[..., :3], full[..., 3:6], full[..., 6:]
@@ -271,8 +263,8 @@ ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-
 
 @cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
-    """Return the body with mass integrals about its centre of mass, and that centre's position as a linear function
-    of (1, eta) (2.6). The function is a matrix of shape (3, n + 1) [m].
+    """Return the floating body with its mass integrals taken about its centre of mass; and the matrix (3, n + 1)
+    [m] that gives this centre's position from (1, eta) in the original body frame.
 
     The position is S xi / m in body axes, a linear function of xi = (1, eta). The returned body has S = 0 and W[a,
     b] minus S_a^T S_b / m, so that translation is decoupled from rotation and deformation. Its points are those of
@@ -295,7 +287,8 @@ def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
 
 @cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
-    """Return the body with zeros for those entries of its coordinate matrices that only rounding left.
+    """Return the floating body with zeros in place of those entries of its matrices that are only round-off.
+    Similar bodies then have equal sparsity patterns.
 
     Beams that differ in numbers alone, such as a width, then have the same sparsity pattern, which lanes and
     libraries with parameters need. Bodies from meshes, whose entries are of all sizes, are not changed.
@@ -319,9 +312,8 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
 
 
 def _without_small(matrix: Array, bound: Array) -> Array:
-    """Set entries of a matrix to zero that are round-off relative to ``bound`` of the same shape. If some entries
-    may be round-off or not, return it unchanged.
-    """
+    """Return a matrix in which entries that are round-off relative to ``bound`` (of the same shape) are zero. If
+    some entries are neither clearly round-off nor clearly not, it is unchanged."""
     size = np.abs(matrix)
     if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
         return matrix
@@ -337,8 +329,8 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (...,
-    velocity_count) [N, N m, ...].
+    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body with elastic coordinates
+    eta and velocities nu; shape (..., velocity_count) [N, N m, ...].
 
     It takes eta (..., n) and one nu.
 
@@ -376,9 +368,8 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
 
 
 def _inertia_times(spread: Array, w: Array) -> Array:
-    """Return (tr(A) I - A) w for second moments A (3, 3) and a vector w (3,): the inertia tensor times w, shape
-    (..., 3).
-    """
+    """Return (tr(A) I - A) w for second moments A of mass (..., 3, 3) and vectors w (3,): the inertia tensor times
+    w, shape (..., 3)."""
     return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
@@ -392,8 +383,8 @@ def _inertia_times(spread: Array, w: Array) -> Array:
 
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the inertial forces M dnu/dt - h(eta, nu) of a body that moves with constant elastic coordinates,
-    shape (velocity_count,).
+    """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body that moves rigidly, with constant elastic
+    coordinates eta, shape (velocity_count,).
 
     Args:
         body: about its centre of mass (``centred``).
@@ -416,9 +407,8 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
 
 
 def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """Return the derivative with respect to eta of the inertial forces of a motion with constant eta, shape
-    (velocity_count, n).
-    """
+    """Return the derivative with respect to eta of the inertial forces of a floating body that moves rigidly, with
+    constant elastic coordinates eta; shape (velocity_count, n)."""
     d, rigid, axes = body.dimension, body.rigid_count, list(body.rotation_axes)
     result = np.zeros((body.velocity_count, body.elastic_count))
     if not axes:
@@ -433,9 +423,8 @@ def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration
 
 
 def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple[Array, Array, Array]:
-    """Return angular velocity w (3,), its rate dw/dt (3,) and the acceleration tensor E = [dw/dt] + [w]^2 (3, 3).
-    [w] is the skew matrix of w.
-    """
+    """Return, from a body's velocities nu and their rates, its angular velocity w (3,), its rate dw/dt (3,); and
+    the tensor E = [dw/dt] + [w]^2 (3, 3). E times a moment arm is the acceleration there."""
     spins, axes = slice(body.dimension, body.rigid_count), list(body.rotation_axes)
     w, spin_rate = np.zeros((2, 3))
     w[axes], spin_rate[axes] = nu[spins], acceleration[spins]
@@ -444,9 +433,8 @@ def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple
 
 
 def moments_along(body: FloatingBody, form: Array) -> Array:
-    """Return the sum of form[a, b] W[a, b] over the axes for the second moments W of a body and a matrix ``form``
-    (3, 3). The result has shape (n + 1, n + 1).
-    """
+    """Return the combination sum_ab form[a, b] W[a, b] of the second mass moments W of a floating body, with a
+    matrix ``form`` (3, 3). The result has shape (n + 1, n + 1)."""
     moments = body.second_moments
     if isinstance(moments, LocalMoments):
         return moments.along(form)

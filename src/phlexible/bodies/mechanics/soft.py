@@ -14,18 +14,16 @@ LEAST_STRAIN = 1e-5
 
 
 def deformation(group: ElementStrains, x: Array) -> Array:
-    """Return the deformation gradient at the q points of e elements for node positions x (..., N, d), its rows
-    dx/dX_a. The result has shape (..., e, q, 3, d).
-    """
+    """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of e elements of a soft
+    body, shape (..., e, q, 3, d); for node positions x (..., N, d)."""
     nodal = x[..., group.nodes, :]
     differences = nodal - nodal[..., :1, :]
     return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, differences, optimize=True))
 
 
 def metric(group: ElementStrains, x: Array) -> Array:
-    """Return the right Cauchy-Green tensor C at the q points of e elements for node positions x, shape (..., e, q,
-    3, 3).
-    """
+    """Return the right Cauchy-Green tensors C at the q quadrature points of e elements of a soft body, shape (...,
+    e, q, 3, 3); for node positions x (..., N, d)."""
     F = deformation(group, x)
     C = F @ np.swapaxes(F, -1, -2)
     if group.is_sheet:
@@ -34,8 +32,8 @@ def metric(group: ElementStrains, x: Array) -> Array:
 
 
 def least_volumes(group: ElementStrains, x: Array) -> Array:
-    """Return the smallest ratio of deformed to undeformed volume (or area) in each element, shape (e,); negative if
-    a solid is inverted."""
+    """Return the smallest ratio of deformed to undeformed volume (of a sheet: area) in each of e elements of a soft
+    body, shape (e,); negative if a solid element is inverted."""
     F = deformation(group, x)
     if not group.is_sheet:
         return np.asarray(np.linalg.det(F).min(axis=-1))
@@ -45,19 +43,19 @@ def least_volumes(group: ElementStrains, x: Array) -> Array:
 
 
 def strain_energy(group: ElementStrains, x: Array) -> float:
-    """Return the strain energy of a group of soft elements for node positions x (N, d) [J]."""
+    """Return the strain energy [J] of a group of elements of a soft body for node positions x (N, d)."""
     return float((group.weights * group.law.energy(metric(group, x))).sum())
 
 
 def elastic_force(group: ElementStrains, x: Array) -> Array:
-    """Return the elastic force dV/dx of a group of soft elements for node positions x, shape (N, d) [N]."""
+    """Return the elastic force dV/dx of a group of elements of a soft body on its nodes at positions x (N, d);
+    shape (N, d) [N]."""
     return stress_force(group, x, group.law.stress(metric(group, x)))
 
 
 def gross_force(group: ElementStrains, x: Array) -> Array:
-    """Return the sum of the absolute values of the terms of the elastic force, at least that of a strain of 1e-5.
-    The result has shape (N, d) [N].
-    """
+    """Return the sum of the absolute values of all terms of the elastic force of soft elements, shape (N, d) [N].
+    Round-off of the force is measured by it."""
     S = np.abs(group.law.stress(metric(group, x)))
     S += LEAST_STRAIN * group.law.shear * np.diag([1.0, 1.0, 0.0 if group.is_sheet else 1.0])
     forces = np.einsum(
@@ -67,31 +65,29 @@ def gross_force(group: ElementStrains, x: Array) -> Array:
 
 
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the symmetric tangent stiffness d2V/dx2 of a group of soft elements, shape (d N, d N) [N/m]."""
+    """Return the tangent stiffness d2V/dx2 of a group of elements of a soft body at node positions x (N, d),
+    symmetric and sparse; shape (d N, d N) [N/m]."""
     C = metric(group, x)
     blocks = _geometric_blocks(group, x, group.law.stress(C))
     return _assembled(group, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
 
 
 def stress_force(group: ElementStrains, x: Array, S: Array) -> Array:
-    """Return the nodal forces that do the same work as second Piola-Kirchhoff stresses S (e, q, 3, 3) in the
-    elements, shape (N, d) [N].
-    """
+    """Return the nodal forces of second Piola-Kirchhoff stresses S (e, q, 3, 3) in the elements of a soft body
+    (principle of virtual work); shape (N, d) [N]."""
     forces = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
     return _nodal_sums(group, x, np.einsum("eqka,eqad->ekd", group.gradients, forces))
 
 
 def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_array:
-    """Return the derivative of the nodal forces of constant stresses S with respect to the node positions,
-    symmetric, shape (d N, d N) [N/m].
-    """
+    """Return the geometric stiffness of constant stresses S (e, q, 3, 3) in the elements of a soft body: the
+    derivative of their nodal forces with respect to the node positions, shape (d N, d N) [N/m]."""
     return _assembled(group, x, _geometric_blocks(group, x, S))
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each point with respect to the
-    node positions, shape (6 e q, d N).
-    """
+    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at all quadrature points of a soft
+    body with respect to its node positions, sparse; shape (6 e q, d N)."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
     columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
@@ -102,18 +98,16 @@ def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the damping matrix C of the viscous force -C dx/dt of a group of soft elements, symmetric, positive
-    semi-definite. The result has shape (d N, d N) [N s/m].
-    """
+    """Return the damping matrix C of the viscous force -C dx/dt of soft elements at node positions x (N, d); shape
+    (d N, d N) [N s/m]."""
     tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
     blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
     return _assembled(group, x, blocks)
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """Return the nodal forces of springs with the linear elasticity of the elements and given strains e (e, q, 6),
-    shape (N, d) [N].
-    """
+    """Return the nodal forces of the springs of Maxwell branches in soft elements, whose strains are e (e, q, 6),
+    shape (N, d) [N]. The springs have the linear elasticity of the elements."""
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
@@ -122,9 +116,8 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each point with respect to the k
-    nodes of its element. The result has shape (e, q, 6, k, d).
-    """
+    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a soft
+    body; shape (e, q, 6, k, d). They are with respect to the positions of the k nodes of its element."""
     F, g = deformation(group, x), group.gradients
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
@@ -135,9 +128,8 @@ def _strain_rows(group: ElementStrains, x: Array) -> Array:
 
 
 def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
-    """Return the stiffness of each element from the tangent of its material law (e, q, 6, 6), shape (e, k, d, k,
-    d).
-    """
+    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d); from the
+    tangents dS/dE of its law (e, q, 6, 6)."""
     rows = _strain_rows(group, x)
     e, q, _, k, d = rows.shape
     flat = rows.reshape(e, q, 6, k * d)
@@ -146,23 +138,24 @@ def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
 
 
 def _geometric_blocks(group: ElementStrains, x: Array, S: Array) -> Array:
-    """Return the geometric stiffness of each element under stresses S (e, q, 3, 3), shape (e, k, d, k, d)."""
+    """Return the geometric stiffness of each element of a soft body under stresses S (e, q, 3, 3), shape (e, k, d,
+    k, d)."""
     weighted = group.weights[..., None, None] * S
     geometric = np.einsum("eqia,eqab,eqjb->eij", group.gradients, weighted, group.gradients, optimize=True)
     return np.asarray(np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1])))
 
 
 def _nodal_sums(group: ElementStrains, x: Array, forces: Array) -> Array:
-    """Sum forces on the k nodes of each element, shape (e, k, d), to forces on all nodes, shape (N, d)."""
+    """Return the forces on the N nodes of a soft body, shape (N, d): sums of forces on the k nodes of each element,
+    given as (e, k, d)."""
     result = np.zeros_like(x)
     np.add.at(result, group.nodes, forces)
     return result
 
 
 def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_array:
-    """Sum matrix blocks (e, k, d, k, d), which belong to the k nodes of each element, to a sparse matrix. The
-    result has shape (d N, d N).
-    """
+    """Return the sparse matrix (d N, d N) of a soft body that is the sum of matrix blocks (e, k, d, k, d); each of
+    which belongs to the k nodes of an element."""
     d = x.shape[1]
     indices = group.nodes[:, :, None] * d + np.arange(d)
     return summed_blocks(indices, indices, blocks, (x.size, x.size))
