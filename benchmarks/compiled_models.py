@@ -126,10 +126,10 @@ def show(name: str, folder: Path) -> None:
         library.step(STEPS // 10), run.step(STEPS // 10)
         size = max(size, abs(float(library.read("total"))), float(library.read("kinetic")))
     memory = run.stepper.assembly.memory
-    begin, places = memory.place("position"), memory["position"].ravel().copy()
+    begin, places = memory.offset_of("position"), memory["position"].ravel().copy()
 
     def iterations(state: bytes) -> float:
-        return np.frombuffer(state, dtype=np.float64)[6 + memory.place("counter")] / STEPS
+        return np.frombuffer(state, dtype=np.float64)[6 + memory.offset_of("counter")] / STEPS
 
     def missed(state: bytes) -> float:
         own = np.frombuffer(state, dtype=np.float64)[6 + begin :][: places.size]

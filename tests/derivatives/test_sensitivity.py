@@ -85,7 +85,7 @@ def test_models_beside_one_another_share_what_is_equal(monkeypatch):
     monkeypatch.undo()
     alone, found = recipe.made({"damping": 2e-3}).assembly.memory, other.assembly.memory
     assert not calls
-    assert found.given["visit_node"] is own.assembly.memory.given["visit_node"]
-    assert all(np.array_equal(found[name], table) for name, table in alone.given.items())
+    assert found.system_tables["visit_node"] is own.assembly.memory.system_tables["visit_node"]
+    assert all(np.array_equal(found[name], table) for name, table in alone.system_tables.items())
     longer = Recipe(lambda p: ph.gallery.chain(9, elements=2), InitialKind.UNDEFORMED, lambda model: [], "cost")
     assert longer.made({}, own).assembly.memory.counts["frames"] == 9

@@ -173,7 +173,7 @@ def states(library: ph.Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.
     own = np.frombuffer(library.save().content, dtype=np.float64)
     memory, found = run.stepper.assembly.memory, {}
     for name in ("position", "rotation", "velocity", "multiplier", "force", "work", "dissipated"):
-        begin, expected = memory.place(name), memory[name].ravel()
+        begin, expected = memory.offset_of(name), memory[name].ravel()
         found[name] = own[begin : begin + expected.size], expected
     return found
 

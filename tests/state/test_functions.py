@@ -103,7 +103,7 @@ def test_models_of_one_wiring_have_their_own_numbers():
     def numbers_of(model):
         system, state = arbitrary_state(model)
         rows, at = system.rows, system.at(state)
-        given = assemble(system).memory.given
+        given = assemble(system).memory.system_tables
         return {**given, "values": rows.values(at), "matrix": rows.matrix(at).toarray(), "drift": rows.drift(at)}
 
     remembered = [numbers_of(model) for model in models]

@@ -22,7 +22,7 @@ from phlexible.step.tables.requests import (
     ADJOINT,
     DIRECT,
     DerivativeRequest,
-    record,
+    empty_request,
     work_numbers,
 )
 
@@ -242,7 +242,7 @@ class TakenSteps:
             )
 
     def _request(self, wanted: int, steps: int, changes: int, entry_counts: tuple[int, int]) -> NDArray[np.void]:
-        found = record(DerivativeRequest)
+        found = empty_request(DerivativeRequest)
         found[0] = DerivativeRequest(steps, self.damping, self.relaxation, wanted, changes, *entry_counts)
         return found
 

@@ -139,7 +139,7 @@ class ModelData:
 
     def is_whole(self, name: str) -> bool:
         """Whether a table of the system has whole numbers."""
-        return name in self.memory.given and self.memory.given[name].dtype.kind == "i"
+        return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def parts_of_numbers(self) -> list[tuple[str, int]]:
         """Names and lengths of consecutive parts of these words: tables, "start of" tables of the state, and
@@ -160,7 +160,7 @@ class ModelData:
 
     def _sizes(self) -> Iterable[str]:
         memory, counts = self.memory, self.memory.counts
-        header, _, numbers = memory.blank
+        header, _, numbers = memory.header_layout
         parts = MOST_PARTS if self.has_contact_steps else 1
         shares = len(self.stepper.shares)
         most = shares * max(parts, BLOCK)
@@ -206,7 +206,7 @@ class ModelData:
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.numbers)}
         found["SCRATCH"] = max(self._tape_begin + len(self.outputs.numbers), most if parts > 1 else 0)
         for kind, name in re.findall(r"\bPH_(PLACE|TABLE)_([a-z]\w*)", (HERE / "model.c").read_text("utf-8")):
-            found[f"{kind}_{name}"] = memory.place(name) if kind == "PLACE" else PLACES[name]
+            found[f"{kind}_{name}"] = memory.offset_of(name) if kind == "PLACE" else PLACES[name]
         return [f"#define PH_{name} {value}" for name, value in found.items()]
 
     @property
@@ -233,7 +233,7 @@ class ModelData:
     def _functions_of_users(self) -> Iterable[str]:
         """Declarations of users' functions, and the positions of the tables of their addresses."""
         names = list(self.energies.modules)
-        places = [(k, len(self.memory.given[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
+        places = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in places] if names else []
         yield f"#define PH_USERS {len(names)} /* {self.energies.digest} */"
         yield f"#define PH_ADDRESSES {sum(sizes)}"
@@ -246,14 +246,14 @@ class ModelData:
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
         """Tables of the system by position in the header, as 64-bit words."""
-        given = self.memory.given.items()
+        given = self.memory.system_tables.items()
         return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
 
     def _table_words(self) -> NDArray[np.uint64]:
         return np.concatenate([*(words for _, words in self._given()), np.zeros(8, dtype=np.uint64)])
 
     def _places(self) -> Iterable[str]:
-        header, own, _ = self.memory.blank
+        header, own, _ = self.memory.header_layout
         given = self._given()
         begin = _place(header, given)
         for place, number in own.items():

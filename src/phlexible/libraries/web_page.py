@@ -344,9 +344,9 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
     """Point at position + rotation (point + shapes eta), where the position is the centre of mass."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
-        "place": memory.place("position") + 3 * number,
-        "rotation": memory.place("rotation") + 9 * number,
-        "eta": memory.place("eta") + int(layout.eta[number]),
+        "place": memory.offset_of("position") + 3 * number,
+        "rotation": memory.offset_of("rotation") + 9 * number,
+        "eta": memory.offset_of("eta") + int(layout.eta[number]),
         "point": np.asarray(point).tolist(),
         "shapes": pack.exact(np.asarray(shapes, dtype=np.float32).T) if shapes.shape[1] else None,
     }
@@ -357,7 +357,7 @@ def _numbers_of(parts: PageParts, number: int) -> Array:
     layout = parts.run.now.system.layout
     dimension = layout.bodies[number].data.dimension
     carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
-    first = parts.data.memory.place("position")
+    first = parts.data.memory.offset_of("position")
     return np.asarray((first + 3 * carriers[:, None] + np.arange(dimension)).ravel())
 
 

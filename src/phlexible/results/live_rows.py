@@ -276,7 +276,7 @@ class LiveRows:
         available for all runs."""
         example = self._runs[0].stepper.memory
         if self._now is None:
-            last = max(example.place(name) + example.state_sizes[name] for name in READ)
+            last = max(example.offset_of(name) + example.state_sizes[name] for name in READ)
             rows = np.zeros((len(self._runs), last))
             for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
                 if held is not None:

@@ -14,7 +14,7 @@ import phlexible as ph
 from phlexible.step.compilation import entry_points, objects
 from phlexible.step.compilation.entry_points import ENDING, MODULE_ENDING, EntryPoint, kept_folder
 from phlexible.step.compilation.objects import SHIPPED, this_system
-from phlexible.step.tables.requests import DerivativeRequest, record
+from phlexible.step.tables.requests import DerivativeRequest, empty_request
 
 PROGRAM = '''
 from math import exp
@@ -43,7 +43,7 @@ WEIGHT = 12.0 * np.exp(0.5) + 3 * 0.25
 
 def arguments():
     """Of ``weigh``; what it returns, the first number of the table and all of the other array follow."""
-    request = record(DerivativeRequest)
+    request = empty_request(DerivativeRequest)
     request["steps"], request["numerical_damping"] = 7, 0.25
     table = np.array([[SMALL, 2.0, 3.0], [4.0, 5.0, 6.0]])
     return [np.array([1, 0, 1]), table, np.ones((2, 1, 2)), request, 3, 0.5]

@@ -9,9 +9,9 @@ from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
 from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
-from phlexible.step.kernels.ledger import ledger_closes
+from phlexible.step.kernels.ledger import energies_balance
 from phlexible.step.kernels.many.pairs_in_matrix import correct_for_pairs
-from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose
+from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose_matrix
 from phlexible.step.kernels.step import begin_step, jacobian, residuals
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER, TRANSPOSED, RELAXED = range(6)
@@ -25,14 +25,14 @@ def evaluate(header, h, damping, wanted):
     begin_step(t)
     residuals(t, h, damping)
     if wanted == LEDGER:
-        return ledger_closes(t, h, damping, 0.0, False, 1.0)
+        return energies_balance(t, h, damping, 0.0, False, 1.0)
     if wanted != RESIDUAL:
         jacobian(t, h, damping)
     if wanted == RELAXED:
         return eliminate(t, RELAXATION)
     if wanted in (SOLUTION, TRANSPOSED):
         if wanted == TRANSPOSED:
-            transpose(t)
+            transpose_matrix(t)
         if not eliminate(t, 0.0):
             return False
         substitute(t, t.residual, 1)
@@ -89,7 +89,7 @@ class Newton:
         assert self._evaluate(unknowns, RELAXED)
         return self.memory["row_relaxation"].copy()
 
-    def ledger_closes(self, unknowns) -> bool:
+    def energies_balance(self, unknowns) -> bool:
         """Whether the energies of the step change by its work."""
         return self._evaluate(unknowns, LEDGER)
 

@@ -14,13 +14,13 @@ from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import tables_at
-from phlexible.step.kernels.contact import gap_weights
+from phlexible.step.kernels.contact import coordinate_weights
 from phlexible.step.tables.declarations import LAW_WIDTH
 
 
 @entry_point
 def _weights(header):
-    gap_weights(tables_at(header), 0)
+    coordinate_weights(tables_at(header), 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,12 +33,12 @@ def test_the_ledger_closes_at_solutions_only(place, damping):
     system = system_of(model)
     newton = Newton(model, initial_state(system), h, damping)
     solution = np.concatenate([motion.recording.velocity[-1], motion.recording.multipliers[-1]])
-    assert newton.ledger_closes(solution)
+    assert newton.energies_balance(solution)
     rates = system.layout.velocity[0] + 6
     for place_of_error, size in ((0, 1e-2), (rates, 1e-2), (newton.velocities, 30.0)):
         wrong = solution.copy()
         wrong[place_of_error] += size
-        assert not newton.ledger_closes(wrong)
+        assert not newton.energies_balance(wrong)
 
 
 @pytest.mark.parametrize("step", [1e-3, 1e-2])

@@ -13,8 +13,8 @@ from phlexible.step.assembly import assembly
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import FUNCTION_PLACES, tables_at
-from phlexible.step.kernels.contact_steps import contacts_push
-from phlexible.step.kernels.rods import round_off_of_rods
+from phlexible.step.kernels.contact_steps import find_active_contacts
+from phlexible.step.kernels.rods import rod_round_off
 from phlexible.step.programs import PROGRAMS
 from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.memory import HEADER
@@ -33,7 +33,7 @@ def large_cube():
 @entry_point
 def _absent(header):
     t = tables_at(header)
-    return round_off_of_rods(t), contacts_push(t)
+    return rod_round_off(t), find_active_contacts(t)
 
 
 @pytest.mark.parametrize(

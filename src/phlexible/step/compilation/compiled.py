@@ -46,7 +46,7 @@ from phlexible.step.compilation.notation import (
 from phlexible.step.compilation.number_kinds import INDEX, INTEGER, Lanes, NumberKind
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.functions import FAMILIES
-from phlexible.step.tables.structures import structure_of
+from phlexible.step.tables.structures import get_structure
 
 FAST = {"reassoc", "contract"}
 """Sums may be reordered for vector units; NaN and infinities keep their meaning, since the step looks for them."""
@@ -140,7 +140,7 @@ def take_for(library: Any, arguments: Sequence[Any]) -> None:
     if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
         return
     tables = arguments[0]
-    known = structure_of(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
+    known = get_structure(tables.structure).counts["unknowns"] if tables.structure else ProgramOfStructure.MOST + 1
     if known <= ProgramOfStructure.MOST:
         library.__class__ = ProgramOfStructure
     elif isinstance(tables.numbers, Lanes):
@@ -250,7 +250,7 @@ class Exported(Kernel):
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         structure = sig.args[0].structure
-        is_known = bool(structure) and self.__name__ in structure_of(structure).functions
+        is_known = bool(structure) and self.__name__ in get_structure(structure).functions
         if is_known or self.is_in(context.active_code_library, sig):
             return super()._call(context, builder, sig, values)
         if structure:

@@ -39,7 +39,7 @@ from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
 from phlexible.step.tables.functions import FUNCTIONS
 from phlexible.step.tables.memory import OF_TYPES, SAME_SYSTEM, SAME_TYPES, TEAM_LANES
-from phlexible.step.tables.structures import structure_of
+from phlexible.step.tables.structures import get_structure
 
 # Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
 #
@@ -811,7 +811,7 @@ def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any
 
 def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
     place = PLACES[name]
-    known = structure_of(kind.structure) if kind.structure and not CHECKED else None
+    known = get_structure(kind.structure) if kind.structure and not CHECKED else None
     if known and TABLES[place].kind is Kind.COUNT:
         return INTEGER(known.counts[name])
     if known and name in known.integers:

@@ -45,7 +45,7 @@ class HeldThreads:
 
     def __init__(self, calls: Sequence[StepCall], processor: "Cuda") -> None:
         first, self._processor, self._count = calls[0], processor, len(calls)
-        self._size, self._known = float(first.sizes[0]), first.memory.place("known_velocities")
+        self._size, self._known = float(first.sizes[0]), first.memory.offset_of("known_velocities")
         if rest := alone(first.memory):
             raise ParameterError(f"a GPU steps no {', '.join(rest)}")
         layout = ThreadLayout(first.memory)
@@ -79,7 +79,7 @@ class HeldThreads:
         self._counts = processor.room(8 * self._count)
         self._projected = np.zeros((first.memory.counts["velocities"], self._count))
         self._velocities = processor.room(self._projected.nbytes)
-        begin = first.memory.place("counter")
+        begin = first.memory.offset_of("counter")
         self._counted = [begin + place for place in COUNTED]
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:

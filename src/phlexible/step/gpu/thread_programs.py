@@ -48,7 +48,7 @@ class ThreadLayout:
 
     def __init__(self, example: Memory) -> None:
         self.structure = specialized_structure(example, example)
-        header, places, length = example.blank
+        header, places, length = example.header_layout
         self.header: list[int] = header.tolist()
         self.state_numbers = example.counts["state_numbers"]
         begins = sorted({begin for begin in places.values() if begin >= self.state_numbers})
@@ -60,9 +60,9 @@ class ThreadLayout:
         }
         self.data: list[str] = []
         for place, table in enumerate(TABLES):
-            if table.name in example.given and table.kind is not Kind.INTEGER:
+            if table.name in example.system_tables and table.kind is not Kind.INTEGER:
                 self.places[place] = len(self.arrays), 0
-                self.arrays.append(example.given[table.name].size)
+                self.arrays.append(example.system_tables[table.name].size)
                 self.data.append(table.name)
 
     @property
@@ -87,10 +87,10 @@ class ThreadLayout:
 
         Shape (numbers, 1) if the mechanisms share their tables.
         """
-        first = memories[0].given
-        if all(memory.given is first for memory in memories):
+        first = memories[0].system_tables
+        if all(memory.system_tables is first for memory in memories):
             return self.numbers_of(first)[:, None]
-        return np.stack([self.numbers_of(memory.given) for memory in memories], axis=-1)
+        return np.stack([self.numbers_of(memory.system_tables) for memory in memories], axis=-1)
 
 
 STEPS, VELOCITIES = "ph_steps", "ph_velocities"
@@ -143,7 +143,7 @@ def thread_program(
     library.processor = library._final_module.triple = (
         threads.value if threads is Threads.CUDA else binding.get_process_triple()
     )
-    entry = np.dtype([(f"{LANES}1 {layout.structure.registered()}", np.int64)])
+    entry = np.dtype([(f"{LANES}1 {layout.structure.register()}", np.int64)])
     header = types.Array(from_dtype(entry), 1, "C")
     with global_compiler_lock, context.push_code_library(library):
         kinds = header, _NUMBERS, _REQUESTS, *[_NUMBERS] * 4

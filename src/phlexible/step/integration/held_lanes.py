@@ -34,14 +34,14 @@ class HeldLanes:
         self._requests = np.concatenate([call.request for call in spread])
         self._requests["continues"] = True
         self.state = np.stack([memory.state for memory in self._memories], axis=-1)
-        known = first.memory.place("known_velocities")
+        known = first.memory.offset_of("known_velocities")
         self.state[known, ~np.concatenate([call.request["continues"] for call in spread])] = 0.0
         self.loads = np.stack([call.loads[0] for call in spread], axis=-1)
         self._rows = np.zeros((1, *self.state.shape))
         self._reactions = np.zeros((len(first.reactions), lanes.width))
         self.row = self._rows[0]
         self._moving, self._load_values = np.zeros((0, 0, 0)), np.zeros((0, 0, 0))
-        begin = first.memory.place("counter")
+        begin = first.memory.offset_of("counter")
         self._counted = [slice(begin + place, begin + place + 1) for place in COUNTED]
         self._velocities: Array | None = None
         self._solution, self._drift = np.zeros((2, 0, 0))

@@ -43,9 +43,9 @@ class LanesOfStructures:
             group: number of the group, which identifies its memory where tables differ.
         """
         first = memories[0]
-        are_same = all(memory.given is first.given for memory in memories)
-        have_types = are_same or all(memory.types == first.types for memory in memories)
-        name: object = id(first.given) if are_same else f"group {group}"
+        are_same = all(memory.system_tables is first.system_tables for memory in memories)
+        have_types = are_same or all(memory.type_digest == first.type_digest for memory in memories)
+        name: object = id(first.system_tables) if are_same else f"group {group}"
         known, lanes = self._known.get(name, (None, None))
         is_known = known is first if lanes is None else lanes.fits(first) and (have_types or not lanes.have_types)
         if is_known:
@@ -196,7 +196,7 @@ def steps_of_own_program(memory: Memory) -> Loop:
     """
     if alone(memory) or memory.counts["teams"]:
         return advance
-    kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).registered()}", np.int64)])
+    kind = np.dtype([(f"{LANES}1 {specialized_structure(memory, memory).register()}", np.int64)])
     is_first = True
 
     def taken(header: Any, sizes: Array, request: Any, *arguments: Any) -> tuple[int, int]:

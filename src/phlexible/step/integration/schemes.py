@@ -50,7 +50,7 @@ class KeptNumbers:
         if self._assembly is None or self._assembly.system is not system or self._assembly.has_functions:
             self._assembly = assemble(system)
         memory, parts = self._assembly.memory, len(SUBSTEPS[options.order])
-        tables = replace(self._assembly, memory=memory.fresh() if parts == 1 else memory.of_parts(parts))
+        tables = replace(self._assembly, memory=memory.fresh() if parts == 1 else memory.for_substeps(parts))
         loop = steps_of_own_program if options.is_specialized else None
         return Stepper(tables, options.order, options.numerical_damping, is_redundant, loop, options.coarsening)
 

@@ -22,7 +22,7 @@ from phlexible.step.integration.stored_rows import Advance, Course, Storage, Sto
 from phlexible.step.programs import advance
 from phlexible.step.tables.iterations import most_iterations
 from phlexible.step.tables.memory import Memory
-from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, record
+from phlexible.step.tables.requests import CONVERGED, NOT_CONVERGED, SINGULAR, TOUCHING, StepRequest, empty_request
 
 NOTHING = np.zeros((0, 0))
 LEAST_MOTION = 1e-6
@@ -101,7 +101,7 @@ class Stepper(MechanismState):
         self._still: Course | None = None  # of a single step where nothing depends on time
         if self._steady is not None and not assembly.moving and len(self.shares) == 1:
             self._still = Course(self.shares, np.zeros((2, 0)), self._steady)
-        self._request = record(StepRequest)
+        self._request = empty_request(StepRequest)
         self._requested: StepRequest | None = None  # what is written there
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 

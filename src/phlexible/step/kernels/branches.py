@@ -15,9 +15,10 @@ TERMS = 22
 
 
 @compiled
-def fade(t: Tables, k: int, h: float) -> None:
-    """Compute the coefficients of relaxation time k for steps of length h [s]; they are cached while h stays the
-    same."""
+def update_relaxation(t: Tables, k: int, h: float) -> None:
+    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation time
+    number k for steps of length h [s]: how its strain decays, its mean over the step and its loss. They are stored
+    in the tables and reused while h stays the same."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]
@@ -41,13 +42,14 @@ def fade(t: Tables, k: int, h: float) -> None:
 
 
 @compiled
-def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean force of the branches of force f, opposite to its coordinate, and its derivative to
-    theta_{n+1}."""
+def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
+    """Return the mean force over a step of the Maxwell branches (springs in series with dashpots) of force element
+    f, positive against its coordinate theta, and the derivative of this force with respect to theta at the end of
+    the step."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]
-        fade(t, k, h)
+        update_relaxation(t, k, h)
         pull += t.branch_stiffness[b] * (
             t.fading_mean[k] * t.branch_strain[b] + t.fading_gain[k] * t.theta_change[f]
         )
@@ -56,28 +58,30 @@ def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 
 @compiled
-def end_branches(t: Tables, f: int, h: float) -> float:
-    """Advance the branch strains of force f to the end of the step, and return the energy that its dashpots lose
-    [J]."""
+def advance_branches(t: Tables, f: int, h: float) -> float:
+    """Replace the spring strains of the Maxwell branches (spring and dashpot in series) of force element f by those
+    at the end of the step of length h, and return the energy that their dashpots lose in the step [J]."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]
-        fade(t, k, h)
-        lost += t.branch_stiffness[b] * lost_of_strain(t, k, e * e, e * change, change * change)
+        update_relaxation(t, k, h)
+        lost += t.branch_stiffness[b] * dashpot_loss(t, k, e * e, e * change, change * change)
         t.branch_strain[b] = t.fading_left[k] * e + t.fading_mean[k] * change
     return lost
 
 
 @compiled
-def lost_of_strain(t: Tables, k: int, strain: float, both: float, change: float) -> float:
-    """Energy that dashpots lose for unit stiffness, from products of strain and change: e e, e change, change^2
-    (8.37)."""
+def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -> float:
+    """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k loses
+    in a step (8.37), a quadratic form of the strain e at the start and the change c of the coordinate: ``strain``
+    is e e, ``both`` is e c, ``change`` is c c."""
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 
 @compiled
-def energy_of_branches(t: Tables, f: int) -> float:
-    """Energy stored in the springs of the branches of force f [J]."""
+def branch_energy(t: Tables, f: int) -> float:
+    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series) of
+    force element f at the start of the step [J]."""
     total = 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]

@@ -12,10 +12,13 @@ from phlexible.step.tables.declarations import BRISTLE
 
 
 @compiled
-def held(
+def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return force, derivatives, end deflection and slipping of a bristle in a step that slides by u (8.44).
+    """Return what a bristle (friction spring of stiffness k, damping d and deflection z) does in a step of length h
+    in which the surfaces slide by u, where its force is at most the friction limit: the mean force, its derivative
+    to the limit, then e, a and s of its derivative a I - s e e^T to u, the deflection at the end, and whether it
+    slips (8.44).
 
     These are the force, its derivative to the limit, e, a and s, where the derivative to u is a I - s e e^T, then z
     at the end, and whether it slips.
@@ -38,16 +41,18 @@ def held(
 
 
 @compiled
-def energy_of_bristle(t: Tables, f: int) -> float:
-    """Energy k z^2 / 2 of the bristle of force f at the start of the step; zero without one [J]."""
+def bristle_energy(t: Tables, f: int) -> float:
+    """Return the elastic energy k z^2 / 2 of the bristle (friction spring with deflection z) of force element f at
+    the start of the step [J]; 0 if its friction has no bristle."""
     b = t.bristle_of[f]
     return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 
 
 @compiled
-def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return regularized friction, proportional to the slip below ``speed`` [m/s]: force, derivative to the limit,
-    e, a, s."""
+def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
+    """Return dry friction that is regularized: the force for a slip u in a step of length h is the friction limit,
+    reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its derivative to the limit,
+    then e, a and s of its derivative a I - s e e^T to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed
@@ -57,8 +62,10 @@ def crept(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vect
 
 
 @compiled
-def resist_sliding(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the friction of force f in a step that changes its coordinate, by its bristle or regularized.
+def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
+    """Return the mean friction force of force element f in a step that changes its coordinate by ``change``, where
+    friction is limited to ``level``: that of its bristle (friction spring, which sticks), or regularized friction
+    if it has none.
 
     The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
     loss is added to the tables.
@@ -67,12 +74,12 @@ def resist_sliding(t: Tables, f: int, change: float, level: float, h: float) -> 
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b
         share, z = where(own[1] > 0.0, 1.0, t.bristle_grip[b]), own[0]
-        force, to_limit, e, a, s, z1, slips = held(
+        force, to_limit, e, a, s, z1, slips = bristle_force(
             k, t.bristle_damping[b], vector(z, 0.0, 0.0), u, share * level, h
         )
         end[0], end[1] = z1.x, where(slips, 1.0, 0.0)
         t.loss[f] += force.x * change - 0.5 * k * (z1.x * z1.x - z * z)
         return force.x, share * to_limit.x, a - s * e.x * e.x
-    force, to_limit, e, a, s = crept(level, t.friction_speed[f], u, h)
+    force, to_limit, e, a, s = smooth_friction(level, t.friction_speed[f], u, h)
     t.loss[f] += force.x * change
     return force.x, to_limit.x, a - s * e.x * e.x

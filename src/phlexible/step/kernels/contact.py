@@ -4,7 +4,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
 from phlexible.step.compilation.notation import Tables, all_of, any_of, where
-from phlexible.step.kernels.bristles import resist_sliding
+from phlexible.step.kernels.bristles import friction_force
 from phlexible.step.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED
 
 # Discrete derivatives of the length of several functions, and of how wheels slide (docs/theory.md, 8).
@@ -15,15 +15,15 @@ LEAST = 1e-300
 
 
 @compiled
-def clamped(u: float) -> float:
-    """Return u limited to 0 .. 1."""
+def clamp_to_unit(u: float) -> float:
+    """Return the number u limited to the interval 0 .. 1."""
     return min(max(u, 0.0), 1.0)
 
 
 @exported
-def begin_gap(t: Tables, i: int) -> float:
-    """Return the length theta_n of the functions of interaction i at the start of the step; zero where it has a
-    rate only."""
+def start_distance(t: Tables, i: int) -> float:
+    """Return the distance theta = |w| at the start of the step of interaction i, whose coordinate is the length of
+    the vector of its scalar functions w; 0 for a rolling wheel, of which only the slip in the step is used."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -33,18 +33,22 @@ def begin_gap(t: Tables, i: int) -> float:
 
 
 @exported
-def gap_weights(t: Tables, i: int) -> None:
-    """Compute weights omega, and derivatives, of the coordinate of interaction i at the end of the step."""
+def coordinate_weights(t: Tables, i: int) -> None:
+    """Compute the weights omega of the discrete derivative of the coordinate of interaction i (a distance |w|, or
+    the slip of a rolling wheel) with respect to its scalar functions w, so that sum omega delta(w) is its change in
+    the step; also the derivatives of the weights with respect to w at the end."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
-        rounded_gap(t, first, count)
+        rounded_distance_weights(t, first, count)
     else:
-        rolling_gap(t, i - t.constraints, first, count)
+        rolling_weights(t, i - t.constraints, first, count)
 
 
 @compiled
-def rounded_gap(t: Tables, first: int, count: int) -> None:
-    """Compute weights omega_i = mean(w_i) / mean(theta) of a length theta = |w|, and their derivatives (8.26)."""
+def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
+    for ``count`` scalar functions w from number ``first`` on, and the derivatives of theta and of the weights to w
+    at the end of the step (8.26)."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -63,8 +67,10 @@ def rounded_gap(t: Tables, first: int, count: int) -> None:
 
 
 @compiled
-def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute weights of the slip of the contact point of a wheel in the step (8.30)."""
+def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
+    """Compute the weights of the discrete derivative of the slip of the contact point of the rolling wheel of force
+    element f in the step (8.30), with respect to its ``count`` scalar functions from number ``first`` on, and the
+    derivatives of the weights to the functions at the end."""
     k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -89,9 +95,9 @@ def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
 
 
 @compiled
-def transmitted(t: Tables, f: int) -> float:
-    """Return |R| of the joint whose force causes friction f, from multipliers along orthogonal directions
-    (8.31)."""
+def joint_force_norm(t: Tables, f: int) -> float:
+    """Return the magnitude |R| of the force of the joint whose friction is force element f, from the present
+    Lagrange multipliers along its orthogonal directions (8.31) [N]."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -99,9 +105,11 @@ def transmitted(t: Tables, f: int) -> float:
 
 
 @compiled
-def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add the derivatives of friction to the multipliers of its joint to the columns of the joint."""
-    node, size = t.constraint_node[t.bearing[f]], transmitted(t, f)
+def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+    """Add to Newton's matrix how the dry friction of force element f in a joint depends on the multipliers (force)
+    of that joint: ``count`` scalar functions from number ``begin`` on, gradients of ``numbers`` entries each, step
+    h. These are entries in the columns of the joint and in the rows of the bodies."""
+    node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
         return
@@ -120,16 +128,19 @@ def bear(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> N
 
 
 @compiled
-def depth_energy(stiffness: float, exponent: float, depth: float) -> float:
-    """Energy k x^(p + 1) / (p + 1) of a penetration x, zero outside [J]."""
+def penetration_energy(stiffness: float, exponent: float, depth: float) -> float:
+    """Return the energy k x^(p + 1) / (p + 1) of a contact of stiffness k and exponent p at the penetration depth
+    x, 0 without penetration [J]."""
     if not any_of(depth > 0.0):
         return 0.0
     return stiffness * max(depth, 0.0) ** (exponent + 1.0) / (exponent + 1.0)
 
 
 @compiled_lane_by_lane
-def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """Return delta(U)/delta(x) of the penetration energy without cancellation, and its derivative to x1."""
+def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
+    """Return the discrete derivative delta(U) / delta(x) of the contact energy U = k x^(p + 1) / (p + 1) between
+    the penetrations x0 and x1 at the start and end of a step, which is the elastic contact force, and its
+    derivative to x1. The formulas do not cancel where x0 and x1 are close."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -138,35 +149,38 @@ def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> t
         value = a * a * a + b * b * b + a * a * b * b / (a + b)
         return c * value, c * (1.5 * a + 0.5 * b * b * (a + 2.0 * b) / ((a + b) * (a + b)))
     if x1 > 0.0:
-        quotient = depth_energy(stiffness, exponent, x1) / change
+        quotient = penetration_energy(stiffness, exponent, x1) / change
         return quotient, (stiffness * x1**exponent - quotient) / change
     if x0 > 0.0:
-        quotient = -depth_energy(stiffness, exponent, x0) / change
+        quotient = -penetration_energy(stiffness, exponent, x0) / change
         return quotient, -quotient / change
     return 0.0, 0.0
 
 
 @exported
-def push(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the normal force N of a one-sided force over the step and dN/dx1 (8.17); its loss is written to
-    ``loss``."""
+def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
+    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17),
+    and its derivative to the penetration at the end of the step. The energy that its damping loses is stored in the
+    table ``loss`` [J]."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
     if k >= 0:
-        damping, varies, t.impact_end[k] = loss_of_impact(
+        damping, varies, t.impact_end[k] = impact_damping(
             t.push_loss[f], t.push_slowest[f], t.impact[k], x0, change, h
         )
-    stored, force, slope = pushed(t.force_stiffness[f], t.push_exponent[f], damping, varies, x0, change, h)
+    stored, force, slope = contact_force(t.force_stiffness[f], t.push_exponent[f], damping, varies, x0, change, h)
     if any_of(t.force_damping[f] > 0.0):
-        force, slope = damped_one_side(force, slope, t.force_damping[f] / h, x0, change)
+        force, slope = damped_one_sided_force(force, slope, t.force_damping[f] / h, x0, change)
     t.loss[f] = (force - stored) * change
     return force, slope
 
 
 @compiled
-def damped_one_side(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return a force with a damper on max(0, x), never below zero, and its derivative to x1.
+def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
+    """Return a mean force of a one-sided element (such as a slack string) plus that of a damper d which acts only
+    where the extension x is positive, together never below zero, and the derivative of the sum to x at the end of
+    the step; x starts at x0 and changes by ``change``, and ``slope`` is the derivative of ``force``.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
@@ -180,11 +194,13 @@ def damped_one_side(force: float, slope: float, d: float, x0: float, change: flo
 
 
 @compiled
-def pushed(
+def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the stored part of N, N, and dN/dx1, from a penetration at the start and its change."""
-    stored, slope = depth_gradient(stiffness, p, x0, x0 + change)
+    """Return three numbers of a contact with the energy k x^(p+1) / (p+1) and Hunt-Crossley damping over a step of
+    length h: the elastic part of the mean normal force N, N itself (never below zero), and the derivative of N to
+    the penetration x at the end of the step; x starts at x0 and changes by ``change``."""
+    stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
     if any_of(is_damped):
@@ -196,10 +212,12 @@ def pushed(
 
 
 @compiled
-def loss_of_impact(
+def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return damping by the impact speed (8.47), a factor of its derivative, and the impact speed to be stored.
+    """Return the damping coefficient of a contact whose restitution depends on the speed of the impact (8.47), a
+    factor of the derivative of this damping (0 or 1), and the impact speed that is to be stored, 0 where the bodies
+    separate [m/s].
 
     The impact speed is that of the step in which bodies meet, or ``known`` if they have met before; the factor is 0
     where damping falls as it grows, else 1.
@@ -211,11 +229,12 @@ def loss_of_impact(
 
 
 @compiled
-def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to
-    ``loss``."""
+def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
+    """Return the mean dry friction force of force element f along its coordinate theta over a step of length h
+    (8.19), and its derivative to theta at the end of the step. The friction limit includes the share of the joint
+    force, if it is friction of a joint; the lost energy is added to the table ``loss``."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
-        level += t.bearing_share[f] * transmitted(t, f)
-    force, t.force_by_level[f], slope = resist_sliding(t, f, t.theta_change[f], level, h)
+        level += t.bearing_share[f] * joint_force_norm(t, f)
+    force, t.force_by_level[f], slope = friction_force(t, f, t.theta_change[f], level, h)
     return force, slope

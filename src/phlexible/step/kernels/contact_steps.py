@@ -15,22 +15,22 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
-from phlexible.step.kernels.floating_bodies import one
-from phlexible.step.kernels.laws_of_functions import gather_gap
+from phlexible.step.kernels.floating_bodies import eye
+from phlexible.step.kernels.laws_of_functions import gather_coordinate_gradient
 from phlexible.step.kernels.many.contacts_among_many import (
+    contact_normal,
     distance_at,
-    members_push,
-    normal_of,
-    touched_at,
+    find_active_pairs,
+    round_contact_point,
 )
-from phlexible.step.kernels.many.member_ends import in_axes, know_ends, none, place_of
-from phlexible.step.kernels.many.pair_friction import gyration
-from phlexible.step.kernels.many.pairs_in_matrix import forget_held_pairs, frequency_of_pairs, hold
-from phlexible.step.kernels.many.pieces import is_piece
-from phlexible.step.kernels.many.solids import lowest_place
+from phlexible.step.kernels.many.member_ends import axis_point, cache_end_frames, components_in_axes, zero_matrix
+from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
+from phlexible.step.kernels.many.pairs_in_matrix import add_pair, clear_matrix_pairs, coupled_squared_frequency
+from phlexible.step.kernels.many.pieces import is_segment
+from phlexible.step.kernels.many.solids import lowest_rim_point
 from phlexible.step.kernels.solver.elimination import factor_frame, solve_carrier
 from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
-from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
+from phlexible.step.kernels.vectors import mean_vector, outer, velocity_count, velocity_index
 from phlexible.step.tables.declarations import CONTACT, INSET, MOST_PARTS, MOVING, RIM
 
 FIRM = 1e300  # load of what does not move
@@ -41,19 +41,22 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """Return the mobility g M^-1 g^T of carrier b, whose block is factored, for a row g; zero without inertia."""
+    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b (floating body or node) along a
+    direction, where g is ``row``, the derivative of a gap with respect to its ``width`` velocities; the mass matrix
+    M must be factored. 0 for a carrier without inertia."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
 
 
 @compiled
-def steepest(stiffness: float, p: float, depth: float, change: float, total: float, h: float) -> float:
-    """Return dN/dx, for p > 1 at the penetration that the speed leads to, with the mobility ``total``."""
+def contact_stiffness(stiffness: float, p: float, depth: float, change: float, mobility: float, h: float) -> float:
+    """Return the stiffness dN/dx of a contact of exponent p: constant for p = 1, else the one at the deepest
+    penetration x that the approach speed ``change`` / h can reach against the effective mass 1 / ``mobility``."""
     if p == 1.0:
         return stiffness
-    if total > 0.0:
-        deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * total)
+    if mobility > 0.0:
+        deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * mobility)
         change = min(change, deep ** (1.0 / (p + 1.0)))
     return stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0)
 
@@ -67,14 +70,16 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """Contact force at the mean of the penetrations at both ends of a step."""
+    """Return the elastic force of a contact of exponent p at the mean of the penetrations at both ends of a step,
+    ``depth`` and ``depth`` + ``change``: what remains if it does not oscillate."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
 
 
 @compiled
-def swing(square: float, h: float, ahead: float, change: float) -> float:
-    """Amplitude of a spring's oscillation in a step, from the speeds at its ends and its acceleration.
+def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
+    """Return the amplitude with which the spring of a contact oscillates in a step [m], estimated from the speeds
+    of its length at both ends of the step and from its acceleration.
 
     Args:
         square: omega^2.
@@ -88,8 +93,10 @@ def swing(square: float, h: float, ahead: float, change: float) -> float:
 
 
 @compiled
-def beside(force: float, load: float) -> float:
-    """Factor of omega^2 for a force and a load: their ratio to the power 4/3, at most 1.
+def load_share(force: float, load: float) -> float:
+    """Return the factor, at most 1, by which the square of a contact's frequency counts in the choice of substeps:
+    (force / load)^(4/3), where ``force`` is the amplitude of the oscillating contact force and ``load`` the resting
+    force of the body.
 
     The error of a force is then 8e-5 of the load over it.
     """
@@ -97,15 +104,16 @@ def beside(force: float, load: float) -> float:
 
 
 @compiled
-def that_swings(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """Return the share of a stiffness that counts for its oscillation in a step (``swing``), compared with a
-    load."""
-    return stiffness * beside(stiffness * swing(stiffness * mobility, h, ahead, change), load)
+def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
+    """Return the part of a contact's stiffness that counts for the choice of substeps: all of it if the force of
+    its oscillation (amplitude times stiffness) is as large as the ``load`` at rest, less if it is smaller."""
+    return stiffness * load_share(stiffness * swing_amplitude(stiffness * mobility, h, ahead, change), load)
 
 
 @compiled
-def load_member(t: Tables, m: int, load: float) -> None:
-    """Raise the loads of the carriers of a member to ``load`` where it is larger."""
+def raise_member_load(t: Tables, m: int, load: float) -> None:
+    """Raise the stored load of the carriers (body, or nodes at both ends) of contact member m (ball, line segment
+    or solid) to ``load`` where it is smaller [N/kg^0.5]."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -114,8 +122,10 @@ def load_member(t: Tables, m: int, load: float) -> None:
 
 
 @compiled
-def load_of_pair(t: Tables, n: int) -> float:
-    """Return the normal force of a pair [N] that equals the smaller load of its two members."""
+def pair_reference_force(t: Tables, n: int) -> float:
+    """Return the normal force of active contact pair n [N] that corresponds to the load of the less loaded one of
+    its two members; contact forces that oscillate by less than it need no short substeps. Very large if nothing can
+    move."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -129,24 +139,26 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 
 @exported
-def load_pairs(t: Tables, pairs: int) -> None:
-    """Store the mobilities of pairs, and raise the loads of their bodies to those of their resting forces."""
+def set_pair_loads(t: Tables, pairs: int) -> None:
+    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the loads
+    of their bodies, used for the choice of substeps, to the contact forces at rest."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
-        normal, s, z, _, y = _touched(t, i, j)
-        t.met_mobility[n] = _member(t, i, s, normal, 0.0, y) + _member(t, j, z, normal, 0.0, y)
+        normal, s, z, _, y = _contact_geometry(t, i, j)
+        t.met_mobility[n] = _member_mobility(t, i, s, normal, 0.0, y) + _member_mobility(t, j, z, normal, 0.0, y)
         c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
         k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
         load = resting_force(k, p, depth, t.met_change[n]) * sqrt(max(t.met_mobility[n], 0.0))
-        load_member(t, i, load)
-        load_member(t, j, load)
+        raise_member_load(t, i, load)
+        raise_member_load(t, j, load)
 
 
 @compiled
-def load_force(t: Tables, f: int) -> None:
-    """Store the mobility of a stop, and raise the loads of its bodies to that of its resting force."""
+def set_stop_load(t: Tables, f: int) -> None:
+    """Store the mobility (inverse effective mass) of the stop or contact that is force element f, of each body that
+    it acts on and in total, and raise the loads of these bodies to its force at rest."""
     total = 0.0
-    gather_gap(t, f)
+    gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         row = t.left_gradient + t.group_place[group]
         t.group_mobility[group] = mobility(t, t.group_node[group], row, t.group_width[group])
@@ -160,8 +172,10 @@ def load_force(t: Tables, f: int) -> None:
 
 
 @compiled
-def load_of_force(t: Tables, f: int) -> float:
-    """Return the force along the coordinate of a stop [N, N m] that equals the smallest load of its bodies."""
+def stop_reference_force(t: Tables, f: int) -> float:
+    """Return the force along the coordinate of the stop that is force element f [N, N m] which corresponds to the
+    smallest load of its bodies; oscillations of less force need no short substeps. Very large if nothing can
+    move."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -169,73 +183,77 @@ def load_of_force(t: Tables, f: int) -> float:
 
 
 @compiled
-def _touched(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
-    """Return the normal of two members, the parameters of the contact on both axes, the member that is no solid,
-    and its contact point."""
-    normal, s, z = normal_of(t, i, j)
+def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
+    """Return where contact members i and j (balls, segments, solids) touch: unit normal from the second to the
+    first, parameters 0 .. 1 of the contact along both axes, the index of the member that is not a solid, and the
+    contact point in the world [m]."""
+    normal, s, z = contact_normal(t, i, j)
     solid = j if t.member_kind[j] > RIM else i
     small = i + j - solid
-    y = place_of(t, small, s + z) if is_piece(t, small) else mean_place(t, t.member_start[small])
+    y = axis_point(t, small, s + z) if is_segment(t, small) else mean_vector(t, t.member_start[small])
     if t.member_kind[small] == RIM:
-        y = lowest_place(t, small, (1.0 if solid == j else -1.0) * normal)
+        y = lowest_rim_point(t, small, (1.0 if solid == j else -1.0) * normal)
     return normal, s, z, small, y
 
 
 @exported
-def harden_pair(t: Tables, n: int, h: float) -> float:
-    """Add N' g M^-1 g^T of a pair to each of its carriers, and return its omega^2 without friction or other
-    pairs."""
+def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
+    """Add contact stiffness times mobility of active pair n, in a step of length h, to the sum of squared
+    frequencies of each of its bodies, and the pair as a spring to the list of coupled pairs; return the squared
+    frequency of its normal spring alone [1/s2]. With it the number of substeps is chosen."""
     i, j = t.met_first[n], t.met_second[n]
-    n_, s, z, small, y = _touched(t, i, j)
+    n_, s, z, small, y = _contact_geometry(t, i, j)
     rubbed_at, total = y, t.met_mobility[n]
     c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
-    k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], load_of_pair(t, n)
-    slope = steepest(k, p, depth, abs(t.met_ahead[n]), total, h) * (1.0 + t.contact_group_impact[c] / k)
+    k, p, load = t.contact_group_stiffness[c], t.contact_group_exponent[c], pair_reference_force(t, n)
+    slope = contact_stiffness(k, p, depth, abs(t.met_ahead[n]), total, h) * (1.0 + t.contact_group_impact[c] / k)
     if t.contact_group_friction[c] == 0.0 or t.contact_group_bristle[c] > 0.0:  # what creeps changes fast
-        slope = that_swings(slope, total, h, t.met_ahead[n], t.met_change[n], load)
+        slope = swing_stiffness(slope, total, h, t.met_ahead[n], t.met_change[n], load)
     slope *= t.contact_group_share[c]
     stiffness, alone = slope * outer(n_, n_), slope * total
     if t.contact_group_bristle[c] > 0.0:
         bend, limit = t.met_bend[3 * n], t.contact_group_friction[c] * load
-        sticks = t.contact_group_share[c] * that_swings(t.contact_group_bristle[c], total, h, bend, bend, limit)
+        sticks = t.contact_group_share[c] * swing_stiffness(t.contact_group_bristle[c], total, h, bend, bend, limit)
         slope += sticks
-        stiffness = stiffness + sticks * (one() - outer(n_, n_))
+        stiffness = stiffness + sticks * (eye() - outer(n_, n_))
     if t.member_kind[j] <= RIM and t.member_kind[i] <= RIM:
-        rubbed_at = touched_at(t, i, j, s, place_of(t, i, s) - place_of(t, j, z))
+        rubbed_at = round_contact_point(t, i, j, s, axis_point(t, i, s) - axis_point(t, j, z))
     else:
         sign = 1.0 if small == i else -1.0
         if t.member_axis[6 * small] >= 0:
             rubbed_at = y - (sign * t.member_radius[small]) * n_
-    know_ends(t, i)
-    know_ends(t, j)
-    twist, weight = none(), gyration(t, i, j) if t.turning_pairs > 0 else 0.0
+    cache_end_frames(t, i)
+    cache_end_frames(t, j)
+    twist, weight = zero_matrix(), squared_gyration_radius(t, i, j) if t.turning_pairs > 0 else 0.0
     if weight > 0.0:
-        rolls = _resists(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
-        drills = _resists(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
+        rolls = _roll_stiffness(t, c, 3 * n + 1, load * t.contact_group_rolling[c], weight, total, h)
+        drills = _roll_stiffness(t, c, 3 * n + 2, load * t.contact_group_drilling[c], weight, total, h)
         slope += rolls + drills
-        twist = weight * (rolls * (one() - outer(n_, n_)) + drills * outer(n_, n_))
-    place = hold(t, i, j, s, z, stiffness, n_, rubbed_at - place_of(t, i, s), rubbed_at - place_of(t, j, z))
+        twist = weight * (rolls * (eye() - outer(n_, n_)) + drills * outer(n_, n_))
+    place = add_pair(t, i, j, s, z, stiffness, n_, rubbed_at - axis_point(t, i, s), rubbed_at - axis_point(t, j, z))
     if weight > 0.0 and place >= 0:
         t.held_twist[place] = twist
-    _member(t, i, s, n_, slope, y)
-    _member(t, j, z, n_, slope, y)
+    _member_mobility(t, i, s, n_, slope, y)
+    _member_mobility(t, j, z, n_, slope, y)
     return alone
 
 
 @compiled
-def _resists(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """Rotational stiffness over the squared radius of gyration, as far as it oscillates; zero without
-    resistance."""
+def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
+    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared radius
+    of gyration, as far as it oscillates in a step of length h; 0 where the limit of this resistance is 0. ``bend``
+    is the index of its deflection in the step, ``total`` the mobility of the pair."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
-    return t.contact_group_share[c] * that_swings(k, total / gyration, h, change, change, limit) / gyration
+    return t.contact_group_share[c] * swing_stiffness(k, total / gyration, h, change, change, limit) / gyration
 
 
 @compiled
-def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
-    """Return g M^-1 g^T of the contact point on a member, and add it times ``slope`` to the stiffness of its
-    carriers.
+def _member_mobility(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
+    """Return the mobility g M^-1 g^T (inverse effective mass) along the contact normal of the contact point on
+    member m (ball, segment or solid), and add it times the stiffness ``slope`` to the sum of squared frequencies of
+    each body that carries the member.
 
     ``y``: position of the contact on a solid.
     """
@@ -247,12 +265,12 @@ def _member(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Ve
         axes, row = t.member_axis + 6 * m, t.contact_group_row
         fill(row, t.velocities_count[a], 0.0)
         _lever_into(t, p, 1.0, normal)
-        know_ends(t, m)
-        arm = in_axes(t, m, y - mean_place(t, p))
+        cache_end_frames(t, m)
+        arm = components_in_axes(t, m, y - mean_vector(t, p))
         for k in range(3):
             if t.vector_carrier[axes[k]] >= 0:
                 _lever_into(t, axes[k], along(arm, k), normal)
-        return _hardened(t, a, slope)
+        return _add_stiffness(t, a, slope)
     if a == b:
         return _carrier(t, a, p, q, 1.0 - share, share, normal, slope)
     total = _carrier(t, a, p, p, 1.0 - share, 0.0, normal, slope)
@@ -266,18 +284,19 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
     fill(t.contact_group_row, t.velocities_count[b], 0.0)
     _lever_into(t, p, one, normal)
     _lever_into(t, q, other, normal)
-    return _hardened(t, b, slope)
+    return _add_stiffness(t, b, slope)
 
 
 @compiled
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
-    """Add a share of a normal force on vector k to the row of its carrier."""
-    for i in range(moved_by(t, k)):
-        t.contact_group_row[velocity_of(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
+    """Add ``share`` times the generalized force of a unit normal force on vector k (a point or direction) to the
+    work row of contact groups, whose entries belong to the velocities of the vector's carrier."""
+    for i in range(velocity_count(t, k)):
+        t.contact_group_row[velocity_index(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
 
 @compiled
-def _hardened(t: Tables, b: int, slope: float) -> float:
+def _add_stiffness(t: Tables, b: int, slope: float) -> float:
     found = mobility(t, b, t.contact_group_row, t.velocities_count[b])
     if t.hardness[b] >= 0.0:
         t.hardness[b] += slope * found
@@ -285,14 +304,16 @@ def _hardened(t: Tables, b: int, slope: float) -> float:
 
 
 @exported
-def hardness_of_pair(t: Tables, n: int) -> float:
-    """Sum of the contact stiffness over mass of the carriers of both members, each once."""
+def pair_stiffness_over_mass(t: Tables, n: int) -> float:
+    """Return the sum of all contact stiffnesses over effective masses (squared frequencies, [1/s2]) of the bodies
+    that carry the two members of active pair n, each body once: an upper bound of the squared frequency at this
+    pair."""
     i, j = t.met_first[n], t.met_second[n]
-    return _hardness(t, i) + _hardness(t, j)
+    return _stiffness_over_mass(t, i) + _stiffness_over_mass(t, j)
 
 
 @compiled
-def _hardness(t: Tables, m: int) -> float:
+def _stiffness_over_mass(t: Tables, m: int) -> float:
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     own = max(t.hardness[a], 0.0) if a >= 0 else 0.0
     return own + max(t.hardness[b], 0.0) if b >= 0 and b != a else own
@@ -306,8 +327,9 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 
 @exported
-def contacts_push(t: Tables) -> Truth:
-    """Whether a contact pushes at either end of the step that was tried last; stores which do, and their motion."""
+def find_active_contacts(t: Tables) -> Truth:
+    """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
+    attempted step. The contacts that do, and the changes of their penetrations, are stored in the tables."""
     found = False
     for f in range(t.forces):
         t.touching[f] = 0.0
@@ -318,12 +340,13 @@ def contacts_push(t: Tables) -> Truth:
         pushes = (depth > 0.0) | (depth + t.sunk[f] > 0.0)
         t.touching[f] = where(pushes, 1.0, 0.0)
         found = found | pushes
-    return found | members_push(t)
+    return found | find_active_pairs(t)
 
 
 @exported
-def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
-    """Return the number of substeps for the stored contacts, where the longest step is ``longest`` [s].
+def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
+    """Return into how many equal substeps a step of length h should be divided so that the oscillations of the
+    active contacts are resolved, if the longest one of the user's steps is ``longest`` [s].
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.
@@ -331,7 +354,7 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
     pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
-    note_speeds(t, h, damping, pairs)
+    store_penetration_changes(t, h, damping, pairs)
     motion_and_forces(t, h, damping)  # without a change of the velocities
     for b in range(t.frames):
         t.half_turn[b] = vector(0.0, 0.0, 0.0)
@@ -340,19 +363,19 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     fill(t.loaded, t.carriers, 0.0)
     for b in range(t.frames):
         t.hardness[b] = where(factor_frame(t, b), 0.0, -1.0)
-    load_pairs(t, pairs)
+    set_pair_loads(t, pairs)
     for f in range(t.forces):
         if t.touching[f] > 0.0:
-            load_force(t, f)
+            set_stop_load(t, f)
     for f in range(t.forces):
         if t.touching[f] > 0.0:
-            _harden(t, f, h)
+            _add_stop_stiffness(t, f, h)
     largest = 0.0
     for f in range(t.forces):
         if t.touching[f] > 0.0:
-            largest = max(largest, hardness_of_force(t, f))
+            largest = max(largest, stop_stiffness_over_mass(t, f))
     if pairs > 0:
-        largest = max(largest, hardness_of_pairs(t, pairs, h, longest, largest))
+        largest = max(largest, largest_squared_frequency(t, pairs, h, longest, largest))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
     parts = 1.0
@@ -362,46 +385,51 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
 
 
 @compiled
-def note_speeds(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store the changes of penetrations in the step at the speeds of its start, along straight paths."""
-    slow_given(t, LITTLE)
+def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
+    """Store for all stops and for the first ``pairs`` active contact pairs how much deeper they would be at the end
+    of a step of length h with the velocities at its start, along straight paths [m, rad]."""
+    scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
         t.ahead[f] = -t.push_side[f] * t.theta_change[f] / LITTLE
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         t.met_ahead[n] = (distance_at(t, i, j, 0.0)[0] - distance_at(t, i, j, 1.0)[0]) / LITTLE
-    slow_given(t, 1.0 / LITTLE)
+    scale_prescribed_motion(t, 1.0 / LITTLE)
 
 
 @compiled
-def slow_given(t: Tables, share: float) -> None:
-    """Scale the changes of prescribed vectors by a share."""
+def scale_prescribed_motion(t: Tables, share: float) -> None:
+    """Multiply the changes in this step of all points and directions that move as prescribed functions of time by
+    ``share``, as if the step were so much shorter."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
 
 
 @compiled
-def hardness_of_pairs(t: Tables, pairs: int, h: float, longest: float, others: float) -> float:
-    """Largest omega^2 of a single pair, or a share of that of all pairs and ``others`` combined."""
+def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, of_stops: float) -> float:
+    """Return the largest squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs in a step of
+    length h: that of a single pair, or a share of that of all pairs and stops (``of_stops``) combined if it is
+    larger."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
-    forget_held_pairs(t)
+    clear_matrix_pairs(t)
     for n in range(pairs):
-        alone = max(alone, harden_pair(t, n, h))
+        alone = max(alone, add_pair_stiffness(t, n, h))
     for n in range(pairs):
-        bound = max(bound, hardness_of_pair(t, n))
+        bound = max(bound, pair_stiffness_over_mass(t, n))
     least = max(alone, (LONGEST / longest) ** 2)  # which asks for no parts
     if share * bound > least:
-        together = frequency_of_pairs(t, h)
+        together = coupled_squared_frequency(t, h)
         if together >= 0.0:
-            bound = min(bound, together + others)
+            bound = min(bound, together + of_stops)
     return max(alone, share * bound)
 
 
 @compiled
-def hardness_of_force(t: Tables, f: int) -> float:
-    """Sum of the contact stiffness over mass of the carriers of a stop."""
+def stop_stiffness_over_mass(t: Tables, f: int) -> float:
+    """Return the sum of all contact stiffnesses over effective masses (squared frequencies, [1/s2]) of the bodies
+    that the stop of force element f acts on."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)
@@ -409,12 +437,13 @@ def hardness_of_force(t: Tables, f: int) -> float:
 
 
 @compiled
-def _harden(t: Tables, f: int, h: float) -> None:
-    """Add N' g M^-1 g^T of a stop to each of its carriers."""
+def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
+    """Add the stiffness times mobility (squared frequency, [1/s2]) of the stop that is force element f, in a step
+    of length h, to the sums of the bodies that it acts on."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
-    slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
+    slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]
-    slope = that_swings(slope, total, h, t.ahead[f], t.sunk[f], load_of_force(t, f))
+    slope = swing_stiffness(slope, total, h, t.ahead[f], t.sunk[f], stop_reference_force(t, f))
     slope *= t.push_share[f]
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         t.hardness[t.group_node[group]] += slope * t.group_mobility[group]

@@ -10,13 +10,19 @@ from phlexible.step.compilation.compiled import compiled, entry_point, entry_poi
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.kernels.branches import end_branches
-from phlexible.step.kernels.floating_bodies import crossing, end_inner, one, read, write
-from phlexible.step.kernels.laws import nearest_turn
-from phlexible.step.kernels.ledger import energies
+from phlexible.step.kernels.branches import advance_branches
+from phlexible.step.kernels.floating_bodies import (
+    advance_frame_branches,
+    eye,
+    read_rotation_vector,
+    skew_of,
+    write_rotation_vector,
+)
+from phlexible.step.kernels.laws import nearest_angle
+from phlexible.step.kernels.ledger import compute_energies
 from phlexible.step.kernels.loop import set_vectors
-from phlexible.step.kernels.soft import end_soft
-from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose
+from phlexible.step.kernels.soft import advance_soft_branches
+from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose_matrix
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, PAIR, TURN
 from phlexible.step.tables.requests import (
@@ -48,7 +54,9 @@ def differentiate(
     equations: Numbers,
     work: Numbers,
 ) -> int:
-    """Propagate small changes, or adjoints, through steps that were taken; return how many steps could be solved.
+    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
+    method), through recorded steps, in place in ``pose``, ``velocity`` and ``equations``; return the number of
+    steps whose linear system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -83,7 +91,7 @@ def differentiate(
             is_backwards = side == 0
             sign = -1.0 if is_backwards else 1.0
             first, second = (step + 1, step) if is_backwards else (step, step + 1)
-            evaluate_step(t, states, given, values, first, second, step, sign * h, sign * damping)
+            evaluate_residual(t, states, given, values, first, second, step, sign * h, sign * damping)
             inertia_matrix(t, sign * h, sign * h, 0.0)
             for i in range(asked.velocity_entries):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
@@ -94,7 +102,7 @@ def differentiate(
                     if places[i, 1] >= constraints_begin:
                         tangent[i] = -tangent[i]
         if wanted == ADJOINT:
-            transpose(t)
+            transpose_matrix(t)
         if not eliminate(t, asked.relaxation):
             put_back(register)
             return number
@@ -104,7 +112,7 @@ def differentiate(
         for c in range(changes if wanted == ADJOINT else 0):
             old, own, row = ((step + 1) * changes + c) * nv, (step * changes + c) * nv, (step * changes + c) * n
             copy(q + old, u, nv)
-            turn(t, h, u, False, True)
+            apply_velocity_map(t, h, u, False, True)
             for i in range(nv):
                 u[i] = -v[old + i] - u[i]
             fill(u + nv, n - nv, 0.0)
@@ -121,7 +129,7 @@ def differentiate(
                 w[places[i, 2]] -= tangent[i] * w[places[i, 1]]
             for i in range(nv):
                 w[i] -= v[old + i]
-            turn(t, h, w, True, True)
+            apply_velocity_map(t, h, w, True, True)
             for i in range(nv):
                 q[own + i] += w[i]
                 v[own + i] += -v[old + i] - x[i]
@@ -132,7 +140,7 @@ def differentiate(
             for j in range(width):
                 old, row = (step * changes + c + j) * nv, (step * changes + c + j) * n
                 copy(q + old, single, nv)
-                turn(t, h, single, True, False)
+                apply_velocity_map(t, h, single, True, False)
                 for i in range(nv):
                     x[i * width + j] = single[i]
                     old_rates[i * width + j] = v[old + i]
@@ -153,28 +161,30 @@ def differentiate(
                 for i in range(nv):
                     single[i] = u[i * width + j]
                     v[new + i] = single[i] - x[i * width + j] - old_rates[i * width + j]
-                turn(t, h, single, False, False)
+                apply_velocity_map(t, h, single, False, False)
                 copy(single, q + new, nv)
     put_back(register)
     return count
 
 
 @compiled
-def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply x by K, K^-1 or the transpose of one of them, in place (9.2); x has the shape (velocities,)."""
+def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
+    """Multiply the velocities x, shape (velocities,), in place by the matrix K, its inverse or the transpose of one
+    of them, where K maps the sum of the velocity changes at both ends of a step of length h to the change of the
+    pose (9.2)."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
     for b in range(t.frames):
         axes, own = t.axes_of[b], x + (t.velocities_begin[b] + t.dimension)
-        a, R, y = t.half_turn[b], t.rotation[b], read(own, axes)
-        skew, outer = crossing(a), matrix(a.x * a, a.y * a, a.z * a)
+        a, R, y = t.half_turn[b], t.rotation[b], read_rotation_vector(own, axes)
+        skew, outer = skew_of(a), matrix(a.x * a, a.y * a, a.z * a)
         share = 1.0 / (1.0 + dot(a, a))
         if is_inverse:
-            y = R @ ((one() + skew + outer) @ y) if is_transposed else (one() - skew + outer) @ (y @ R)
+            y = R @ ((eye() + skew + outer) @ y) if is_transposed else (eye() - skew + outer) @ (y @ R)
         else:
-            y = share * ((one() - skew) @ (y @ R)) if is_transposed else share * (R @ ((one() + skew) @ y))
-        write(own, y, axes)
+            y = share * ((eye() - skew) @ (y @ R)) if is_transposed else share * (R @ ((eye() + skew) @ y))
+        write_rotation_vector(own, y, axes)
 
 
 def _evaluate(
@@ -189,8 +199,9 @@ def _evaluate(
     equations: Numbers,
     ends: Numbers,
 ) -> None:
-    """Evaluate residuals of steps between stored instants, and their first instants with history variables at the
-    ends.
+    """Evaluate the residuals of ``count`` recorded steps, shape (count, unknowns), each between two stored states;
+    on request also store the first state of each step with history variables (creep, bristles, impact speeds) as
+    they are at its end.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -208,10 +219,10 @@ def _evaluate(
     given, loads, lengths = reals_at(moving), reals_at(load_values), reals_at(sizes)
     states, missed, after = rows_at(t, rows), rows_at(t, equations), rows_at(t, ends)
     for k in range(count):
-        evaluate_step(t, states, given, loads, k * stride, k * stride + 1, k, lengths[k], damping)
+        evaluate_residual(t, states, given, loads, k * stride, k * stride + 1, k, lengths[k], damping)
         copy(t.residual, missed + k * t.unknowns, t.unknowns)
         if len(ends) > 0:
-            end_laws(t, lengths[k])
+            advance_history_variables(t, lengths[k])
             copy(t.state, after + k * t.state_numbers, t.state_numbers)
     put_back(register)
 
@@ -222,7 +233,7 @@ step_derivatives = entry_point_for(DualHeader, "step_derivatives", _evaluate)
 
 
 @compiled
-def evaluate_step(
+def evaluate_residual(
     t: Tables,
     states: Reals,
     moving: Reals,
@@ -233,8 +244,8 @@ def evaluate_step(
     h: float,
     damping: float,
 ) -> None:
-    """Evaluate the residual of a step of length h between two stored instants, with the loads of number
-    ``step``."""
+    """Compute the residual of one step of length h between the stored states number ``first`` and ``second``, with
+    the loads of number ``step``; it is left in the table ``residual``, shape (unknowns,)."""
     copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_numbers, t.state, t.state_numbers)
@@ -249,13 +260,14 @@ def evaluate_step(
 
 
 @compiled
-def end_laws(t: Tables, h: float) -> None:
-    """Advance the history variables in the state to the end of the step: branches, bristles, impact speeds."""
+def advance_history_variables(t: Tables, h: float) -> None:
+    """Replace the history variables in the state (strains of Maxwell branches, deflections of friction bristles,
+    impact speeds of contacts) by their values at the end of the step of length h."""
     for f in range(t.forces):
-        end_branches(t, f, h)
-    end_soft(t, h)
+        advance_branches(t, f, h)
+    advance_soft_branches(t, h)
     for b in range(t.frames):
-        end_inner(t, b, h)
+        advance_frame_branches(t, b, h)
     copy(t.impact_end, t.impact, t.impacts)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
@@ -263,9 +275,9 @@ def end_laws(t: Tables, h: float) -> None:
 
 
 @entry_point
-def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, found: Rows2) -> None:
-    """Compute kinetic, strain, gravity and spring energy at stored instants, into ``found``, shape (instants, 4)
-    [J]."""
+def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, energy_rows: Rows2) -> None:
+    """Compute the kinetic, strain, gravity and spring energy of the mechanism at ``count`` stored states [J], and
+    write them to ``energy_rows``, shape (count, 4)."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):
         copy(states + k * t.state_numbers, t.state, t.state_numbers)
@@ -276,18 +288,19 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
         for f in range(t.forces):
             t.theta[f] = t.theta0[f]
         begin_ports(t)
-        energies(t)
+        compute_energies(t)
         for i in range(4):
-            found[k, i] = t.energy[i]
+            energy_rows[k, i] = t.energy[i]
 
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Compute the angles of laws at the present pose [rad], on the full turns that were counted.
+    """Measure the angles of all force elements anew at the present pose [rad], each with the number of full turns
+    that was counted so far, and store them as coordinates at the start of the step.
 
     Parameters may have changed the pose since.
     """
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
             f, first = i - t.constraints, t.functions_begin[i]
-            t.theta0[f] = nearest_turn(atan2(t.function0[first + 1], t.function0[first]), t.theta[f])
+            t.theta0[f] = nearest_angle(atan2(t.function0[first + 1], t.function0[first]), t.theta[f])

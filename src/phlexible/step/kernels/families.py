@@ -8,15 +8,16 @@ from phlexible.step.kernels import laws_of_functions, loads, rods, soft
 from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
 
-def exported_of(*modules: ModuleType) -> dict[str, Exported]:
-    """Exported kernel functions of modules by their names."""
+def exported_kernels(*modules: ModuleType) -> dict[str, Exported]:
+    """Return the exported kernels (compiled functions that other programs call by address) of Python modules, by
+    name."""
     return {name: kernel for each in modules for name, kernel in vars(each).items() if isinstance(kernel, Exported)}
 
 
 MODULES = laws_of_functions, loads, rods, soft, contacts_among_many, pairs_in_matrix
 """Those in which families have functions with roles."""
 
-_KERNELS = exported_of(*MODULES)
+_KERNELS = exported_kernels(*MODULES)
 begin_families: Any = ForFamilies("begin", _KERNELS)
 forces_of_families: Any = ForFamilies("forces", _KERNELS)
 balance_families: Any = ForFamilies("balance", _KERNELS)

@@ -19,8 +19,8 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.branches import fade, lost_of_strain
-from phlexible.step.kernels.segments import add_border, centre_moments
+from phlexible.step.kernels.branches import dashpot_loss, update_relaxation
+from phlexible.step.kernels.segments import centre_moments, set_border
 from phlexible.step.tables.declarations import FRAME_ENERGIES
 
 AT_ONCE = 4  # strains that are added to a block at once
@@ -39,44 +39,46 @@ AT_ONCE = 4  # strains that are added to a block at once
 
 @compiled
 def unit(axis: int) -> Vector:
-    """Return the unit vector along axis 0, 1 or 2."""
+    """Return the unit vector along axis 0 (x), 1 (y) or 2 (z)."""
     return vector(1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
 
 
 @compiled
-def axis_of(k: int, axes: int) -> int:
-    """Return the body axis of rotation number k: z in the plane, x, y, z in space."""
+def rotation_axis(k: int, axes: int) -> int:
+    """Return the body axis (0, 1 or 2) of angular velocity component k of a body with ``axes`` of them: always z if
+    there is one (plane), k if there are three (space)."""
     return 2 if axes == 1 else k
 
 
 @compiled
-def one() -> Matrix:
-    """Return the unit matrix of three rows."""
+def eye() -> Matrix:
+    """Return the 3 x 3 unit matrix."""
     return matrix(unit(0), unit(1), unit(2))
 
 
 @compiled
-def crossing(a: Vector) -> Matrix:
-    """Return the skew matrix [a] with [a] b = a x b."""
+def skew_of(a: Vector) -> Matrix:
+    """Return the skew-symmetric matrix [a] of a vector, with [a] b = a x b."""
     return matrix(vector(0.0, -a.z, a.y), vector(a.z, 0.0, -a.x), vector(-a.y, a.x, 0.0))
 
 
 @compiled
-def crossed(M: Matrix) -> Vector:
-    """Return the sum of u x v for a matrix M = sum of u v^T."""
+def cross_of_dyads(M: Matrix) -> Vector:
+    """Return the sum of cross products u x v for a 3 x 3 matrix M that is a sum of dyads u v^T."""
     x, y, z = row(M, 0), row(M, 1), row(M, 2)
     return vector(y.z - z.y, z.x - x.z, x.y - y.x)
 
 
 @compiled
 def trace(M: Matrix) -> float:
-    """Return the trace of a matrix."""
+    """Return the trace (sum of the diagonal) of a 3 x 3 matrix."""
     return row(M, 0).x + row(M, 1).y + row(M, 2).z
 
 
 @compiled
-def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the moments N_pq,i = sum_j W_pq,ij x_j of frame b."""
+def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
+    """Compute the first moments N_pq,i = sum_j W_pq,ij x_j of the shape functions i of floating body b for
+    coordinates x = (1, eta), from its constant second moments W; stored in N from the offset of the body on."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -92,8 +94,10 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 
 @compiled
-def moments_at_end(t: Tables, b: int, h: float) -> None:
-    """Compute the moments of the points at t_{n+1}, N + h mean(D), as eta moves with its mean rate (4.4)."""
+def compute_end_moments(t: Tables, b: int, h: float) -> None:
+    """Compute the moments N of the shape functions of floating body b with the positions of its material points at
+    the end of a step of length h: those at the start plus h times the mean of their rates, since the elastic
+    coordinates move with their mean rates (4.4)."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -103,8 +107,9 @@ def moments_at_end(t: Tables, b: int, h: float) -> None:
 
 
 @compiled
-def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add sum_pq C_pq N_pq,i to m numbers target_i."""
+def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
+    """Add the contraction sum_pq C_pq N_pq,i of a 3 x 3 matrix C with the moments N of a floating body to the m
+    numbers target_i, one for each shape function."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -115,8 +120,9 @@ def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
 
 
 @compiled
-def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add sum_pq [a]_pq N_pq,i to m numbers target_i: two planes for each component of a that is not zero."""
+def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
+    """Add the contraction sum_pq [a]_pq N_pq,i of the skew matrix of a vector a with the moments N of a floating
+    body to the m numbers target_i, one for each shape function; components of a that are zero are skipped."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -133,17 +139,18 @@ def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: 
 
 
 @compiled
-def total(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the matrix sum_i x_i N_pq,i."""
+def moment_matrix(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
+    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the moments N of a floating body, weighted with the m coordinates
+    x."""
     if t.planes == 2:
         return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
-    u, v = _products(x, N, m), _products(x, N + 3 * m, m)
-    return transposed(matrix(u, v, _products(x, N + 6 * m, m)))
+    u, v = _three_products(x, N, m), _three_products(x, N + 3 * m, m)
+    return transposed(matrix(u, v, _three_products(x, N + 6 * m, m)))
 
 
 @compiled
-def _products(x: Reals, N: Reals, m: int) -> Vector:
-    """Return the scalar products of x with three planes of moments."""
+def _three_products(x: Reals, N: Reals, m: int) -> Vector:
+    """Return the scalar products of x, shape (m,), with three consecutive rows of m numbers, as a vector."""
     u, v, w = 0.0, 0.0, 0.0
     for i in range(m):
         u += x[i] * N[i]
@@ -153,8 +160,10 @@ def _products(x: Reals, N: Reals, m: int) -> Vector:
 
 
 @compiled
-def add_moments(t: Tables, b: int, C: Matrix) -> None:
-    """Add sum_pq C_pq W_pq,ij without i = 0 and j = 0 to the block (eta, eta) of frame b.
+def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
+    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of a 3 x 3 matrix C and the second moments W of floating
+    body b, for the elastic coordinates i and j, to the block (elastic rates, elastic rates) of this body in
+    Newton's matrix.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -175,7 +184,7 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
                 add_rows(c, count, W, size, own, length - skip)
         s += count
     if t.first_moment[kind] >= 0:
-        add_border(t, b, C)
+        set_border(t, b, C)
 
 
 # Inertia of floating bodies over one step (docs/theory.md, 2 and 4).
@@ -190,8 +199,9 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
 
 
 @compiled
-def write(target: Reals, v: Vector, count: int) -> None:
-    """Write ``count`` components of a rotation vector: all three, z alone, or none."""
+def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
+    """Store a rotation vector v (such as an angular velocity) in ``count`` numbers: all three components, z alone
+    in the plane (1), or none (0)."""
     if count == 1:
         target[0] = v.z
     elif count > 1:
@@ -202,8 +212,9 @@ def write(target: Reals, v: Vector, count: int) -> None:
 
 
 @compiled
-def read(source: Reals, count: int) -> Vector:
-    """Read a rotation vector of which all three components, z alone, or none are stored."""
+def read_rotation_vector(source: Reals, count: int) -> Vector:
+    """Return a rotation vector (such as an angular velocity) that is stored in ``count`` numbers: three components,
+    z alone in the plane (1), or none (0)."""
     if count == 1:
         return vector(0.0, 0.0, source[0])
     if count == 0:
@@ -213,103 +224,113 @@ def read(source: Reals, count: int) -> Vector:
 
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
-    """Return the angular momentum pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
+    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes
+    (4.5), with the angular velocity w, the coordinates xi = (1, eta), the moments N of the points r, and D of their
+    rates u in the body."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
         return vector(0.0, 0.0, row(t.rigid_inertia[kind], 2).z * w.z)
     if m == 1:
         return t.rigid_inertia[kind] @ w
-    return inertia(t, xi + c, N + 9 * c, m) @ w + crossed(total(t, xi + c, D + 9 * c, m))
+    return inertia_tensor(t, xi + c, N + 9 * c, m) @ w + cross_of_dyads(moment_matrix(t, xi + c, D + 9 * c, m))
 
 
 @compiled
-def inertia(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the inertia matrix J = int rho (|r|^2 I - r r^T)."""
-    spread = total(t, x, N, m)
-    return trace(spread) * one() - spread
+def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
+    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2], from its m
+    coordinates x = (1, eta) and its moments N."""
+    spread = moment_matrix(t, x, N, m)
+    return trace(spread) * eye() - spread
 
 
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
-    """Kinetic energy of rotation and deformation of frame b, (w . pi_r + deta/dt . pi_eta) / 2 [J]."""
+    """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta) / 2
+    [J], with angular velocity w, elastic rates deta/dt and their momenta."""
     c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
     if m > 1:
         fill(t.scratch, m, 0.0)
-        contract(t, t.scratch, one(), D + 9 * c, m)
-        contract_crossing(t, t.scratch, w[b], N + 9 * c, m)
+        add_contraction(t, t.scratch, eye(), D + 9 * c, m)
+        add_skew_contraction(t, t.scratch, w[b], N + 9 * c, m)
         energy += 0.5 * product(rate + c, t.scratch, m)
     return energy
 
 
 @compiled
-def end_rotation(t: Tables, b: int, h: float) -> None:
-    """Compute a, A, A^-1 and R_{n+1} of frame b from the spins at both ends (4.1, 4.3)."""
+def compute_end_rotation(t: Tables, b: int, h: float) -> None:
+    """Compute the rotation matrix of floating body b at the end of a step of length h from its angular velocities
+    at both ends (4.1, 4.3), with half the rotation vector a, and the inverse of the mean rotation matrix A; all are
+    stored in the tables."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
-    turn = crossing(a)
-    A = R @ ((1.0 / (1.0 + dot(a, a))) * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
-    t.inverse_mean[b] = (one() - turn) @ transposed(R)
+    turn = skew_of(a)
+    A = R @ ((1.0 / (1.0 + dot(a, a))) * (eye() + turn + matrix(a.x * a, a.y * a, a.z * a)))
+    t.inverse_mean[b] = (eye() - turn) @ transposed(R)
     t.rotation1[b] = 2.0 * A - R
 
 
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
-    """Write the left sides of (4.7) and (4.8) of frame b into the rows of the residual."""
+    """Write the inertia terms of floating body b over a step of length h into the residual: change of the angular
+    momentum (4.7) and of the momenta of the elastic coordinates (4.8), without forces."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
-    write(rows, p1 - p0 + cross(a, p0 + p1), axes)
+    write_rotation_vector(rows, p1 - p0 + cross(a, p0 + p1), axes)
     m = t.elastic_count[t.type_of[b]] + 1
     if m == 1:
         return
-    f, w0, w1, C = t.scratch, crossing(t.spin0[b]), crossing(t.spin1[b]), centrifugal(t, b, h)
+    f, w0, w1, C = t.scratch, skew_of(t.spin0[b]), skew_of(t.spin1[b]), centrifugal_matrix(t, b, h)
     fill(f, m, 0.0)
-    contract(t, f, (0.5 * h) * w0 + one(), t.moment_rate1 + 9 * c, m)  # pi_eta is 1 : D + [w] : N
-    contract(t, f, (0.5 * h) * w1 - one(), t.moment_rate0 + 9 * c, m)
-    contract(t, f, C + w1, t.moment1 + 9 * c, m)
-    contract(t, f, C - w0, t.moment0 + 9 * c, m)
+    add_contraction(t, f, (0.5 * h) * w0 + eye(), t.moment_rate1 + 9 * c, m)  # pi_eta is 1 : D + [w] : N
+    add_contraction(t, f, (0.5 * h) * w1 - eye(), t.moment_rate0 + 9 * c, m)
+    add_contraction(t, f, C + w1, t.moment1 + 9 * c, m)
+    add_contraction(t, f, C - w0, t.moment0 + 9 * c, m)
     copy(f + 1, rows + axes, m - 1)
 
 
 @compiled
-def centrifugal(t: Tables, b: int, h: float) -> Matrix:
-    """Return h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]): -h/4 psi_i . dJ/dr w_n . w_n+1 as a bilinear form of psi_i and
-    r."""
-    first, second = crossing(t.spin0[b]), crossing(t.spin1[b])
+def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
+    """Return the 3 x 3 matrix h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) of floating body b, from the angular velocities
+    at both ends of a step of length h; contracted with its moments it gives the centrifugal forces on the elastic
+    coordinates."""
+    first, second = skew_of(t.spin0[b]), skew_of(t.spin1[b])
     return (0.25 * h) * (first @ second + second @ first)
 
 
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
-    """Write the derivative of (4.7) and (4.8) into the block of frame b; ``moves`` 0: at constant eta, 1: exact."""
+    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's matrix,
+    with respect to the angular velocity and elastic rates at the end of a step of length h; exact for ``moves`` =
+    1, at constant elastic coordinates for 0."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
     corner = t.blocks + (t.node_diagonal[b] + d * (across + 1))
     side, bottom = t.blocks + (t.side[b] + d), t.blocks + (t.bottom[b] + d * t.bottom_stride[b])
-    a, p, w0, w1 = t.half_turn[b], t.angular0[b] + t.angular1[b], crossing(t.spin0[b]), crossing(t.spin1[b])
+    a, p, w0, w1 = t.half_turn[b], t.angular0[b] + t.angular1[b], skew_of(t.spin0[b]), skew_of(t.spin1[b])
     N0, N1, D0, D1 = t.moment0 + own, t.moment1 + own, t.moment_rate0 + own, t.moment_rate1 + own
-    J = inertia(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
+    J = inertia_tensor(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
     pi = t.scratch
     for l in range(axes):
-        e = unit(axis_of(l, axes))
+        e = unit(rotation_axis(l, axes))
         add_column(corner + l, across, J @ e + cross(a, J @ e) + (0.25 * h) * cross(e, p), axes)
         if m == 1:
             continue
-        E = crossing(e)
+        E = skew_of(e)
         slope, C = pi + l * m, (moves * half) * (E @ w1 + w1 @ E)
         fill(slope, m, 0.0)  # dpi_r . e to deta/dt
-        contract(t, slope, E - C, N1, m)
-        contract_crossing(t, slope, (-moves * half) * e, D1, m)
+        add_contraction(t, slope, E - C, N1, m)
+        add_skew_contraction(t, slope, (-moves * half) * e, D1, m)
         slope, C = pi + 3 * m, 0.5 * half * (E @ w0 + w0 @ E)
         fill(slope, m, 0.0)  # rows of eta to w . e
-        contract(t, slope, E + C, N1, m)
-        contract(t, slope, C, N0, m)
-        contract_crossing(t, slope, half * e, D0, m)
+        add_contraction(t, slope, E + C, N1, m)
+        add_contraction(t, slope, C, N0, m)
+        add_skew_contraction(t, slope, half * e, D0, m)
         for j in range(1, m):
             side[(j - 1) * t.side_stride[b] + l] += slope[j]
     if m == 1:
@@ -317,13 +338,14 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     for j in range(1, m):
         dpi = vector(0.0, 0.0, pi[j]) if axes == 1 else vector(pi[j], pi[m + j], pi[2 * m + j])
         add_column(bottom + (j - 1), t.bottom_stride[b], dpi + cross(a, dpi), axes)
-    C = one() + half * (w0 + moves * w1) + (moves * half) * centrifugal(t, b, h)
-    add_moments(t, b, C)
+    C = eye() + half * (w0 + moves * w1) + (moves * half) * centrifugal_matrix(t, b, h)
+    add_moment_block(t, b, C)
 
 
 @compiled
 def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
-    """Add the components of a vector, or z alone, to a column of a block whose rows are ``width`` apart."""
+    """Add the components of a vector v (all three, or z alone for ``count`` = 1) to a column of a dense matrix
+    block whose rows are ``width`` numbers apart; ``block`` points to its first entry."""
     if count == 1:
         block[0] += v.z
     elif count == 3:
@@ -333,8 +355,9 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 
 @compiled
-def end_inertia(t: Tables, b: int) -> None:
-    """Accept eta and R of frame b; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
+def accept_pose(t: Tables, b: int) -> None:
+    """Copy the elastic coordinates and the rotation matrix R of floating body b from the end of the step to the
+    state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -353,7 +376,8 @@ def end_inertia(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return the strain eps_s(eta), and write the slopes L_g.eta of its squares to ``slopes``."""
+    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them,
+    and store the linear forms L_g . eta whose squares it contains in ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -373,7 +397,9 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """Write the gradient B + Q eta of strain s in its support, at the mean of two states with these slopes."""
+    """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
+    ``out``, at the mean of two states whose linear forms (``slopes`` of ``strain_value``) are ``slopes_a`` and
+    ``slopes_b``."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -393,7 +419,8 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
-    """Compute all strains of frame b and the slopes of their squares at the start of the step."""
+    """Compute all scalar strains of floating body b, and the linear forms whose squares they contain, at the start
+    of the step."""
     kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
@@ -401,18 +428,21 @@ def begin_strains(t: Tables, b: int) -> None:
 
 @compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
-    """Strain energy V(eta) of frame b [J]; the strains must be up to date."""
+    """Return the strain energy of floating body b at elastic coordinates eta [J]: linear stiffness, and the squares
+    of its scalar strains, which ``strain`` must hold for the same eta."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
-    energy = 0.5 * product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
+    energy = 0.5 * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
 
 
 @compiled
-def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
-    """Sum of absolute terms of V(eta) [J], many times V where terms cancel; strains must be up to date."""
+def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
+    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J], a
+    scale of its round-off: many times the energy where terms cancel. ``strain`` and ``slopes`` must be those of
+    eta."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
@@ -437,7 +467,9 @@ def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes:
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
+    """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a step of
+    length h (4.8), and its scalar strains at the end of the step; ``damping`` is numerical damping, a multiple of
+    the stiffness."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
@@ -448,9 +480,9 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     for i in range(n):
         start, end = t.xi0[c + i], eta1[i]
         grown[i] = end - start
-        mean[i] = 0.5 * (start + end) + gamma * grown[i] + inner_mean(t, b, i, grown[i], h)
+        mean[i] = 0.5 * (start + end) + gamma * grown[i] + frame_branch_mean(t, b, i, grown[i], h)
     fill(force, n, 0.0)
-    add_image(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, force)
+    add_patch_product(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         k = t.frame_strain[b] + s
@@ -459,24 +491,25 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         first, count = t.strain_first[s], t.strain_last[s] - t.strain_first[s]
         change = product(gradient + first, grown + first, count)
         t.strain_change[k] = change
-        inner = inner_mean(t, b, n + s - t.strains_begin[kind], change, h)
+        inner = frame_branch_mean(t, b, n + s - t.strains_begin[kind], change, h)
         stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change + inner)
         add_multiple(force + first, stress, gradient + first, count)
     if t.damping_patch[kind] < t.patches_end[kind]:
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        add_image(t, t.damping_patch[kind], t.patches_end[kind], mean, force)
+        add_patch_product(t, t.damping_patch[kind], t.patches_end[kind], mean, force)
 
 
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
-    """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
+    """Add the exact derivative of h times the elastic and damping forces of floating body b to its block (elastic
+    rates, elastic rates) of Newton's matrix."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
         return
     gamma = t.viscosity[kind] / h + damping
-    whole = gamma + inner_slope(t, b, h)
+    whole = gamma + frame_branch_gain(t, b, h)
     _add_matrix(t, lines, t.stiffness_patch[kind], t.damping_patch[kind], 0.5 * h * h * (0.5 + whole))
     _add_matrix(t, lines, t.damping_patch[kind], t.patches_end[kind], 0.5 * h)
     s, last = t.strains_begin[kind], t.strains_end[kind]
@@ -487,7 +520,7 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
         _add_stiffness_of_strains(t, b, s, count, 0.5 * h * h * (0.5 + whole))
         for k in range(s, s + count):
             change = t.strain_change[t.frame_strain[b] + k]
-            inner = inner_mean(t, b, n + k - t.strains_begin[kind], change, h)
+            inner = frame_branch_mean(t, b, n + k - t.strains_begin[kind], change, h)
             total = t.strain0[t.frame_strain[b] + k] + (0.5 + gamma) * change + inner
             _add_curvature(t, k, lines, 0.25 * h * h * t.strain_weight[k] * total)
         s += count
@@ -495,7 +528,8 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add the sum of factor D grad(eps) grad(eps)^T, mean and end gradients, of ``count`` strains from s on."""
+    """Add ``factor`` times the sum of D mean_gradient end_gradient^T over ``count`` scalar strains from number s on
+    (D is their stiffness) to the block (elastic rates, elastic rates) of floating body b in Newton's matrix."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)
@@ -516,7 +550,8 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
-    """Add stress times the second derivative of strain s to the block (eta, eta)."""
+    """Add ``stress`` times the matrix of second derivatives of scalar strain s with respect to the elastic
+    coordinates (geometric stiffness) to the block of its body in Newton's matrix, whose rows begin at ``lines``."""
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -536,7 +571,9 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 
 @compiled
 def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
-    """Add a multiple of a symmetric matrix in patches to the block (eta, eta), columns as rows."""
+    """Add ``factor`` times a symmetric matrix, which consists of the dense patches ``begin`` .. ``end`` - 1
+    (stiffness or damping of a body), to the block of elastic rates in Newton's matrix whose rows begin at
+    ``lines``."""
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
@@ -546,7 +583,8 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
-    """Energy that frame b loses to damping in the step, from the last residual (3.4) [J]."""
+    """Return the energy that floating body b loses in the step to viscosity, damping matrix and numerical damping
+    (3.4) [J], from the strains of the last evaluated residual."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
@@ -556,7 +594,7 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         change = t.elastic_mean + c
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
-        lost += gamma * product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], change, change)
+        lost += gamma * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], change, change)
         for s in range(t.strains_begin[kind], t.strains_end[kind]):
             change_of_strain = t.strain_change[t.frame_strain[b] + s]
             lost += gamma * t.strain_weight[s] * change_of_strain * change_of_strain
@@ -564,21 +602,23 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
         mean = t.elastic_mean + c
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        lost += h * product_form(t, t.damping_patch[kind], t.patches_end[kind], mean, mean)
+        lost += h * bilinear_form(t, t.damping_patch[kind], t.patches_end[kind], mean, mean)
     return lost
 
 
 @compiled
-def add_image(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
-    """Compute y += A x for the matrix A that consists of patches ``begin`` .. ``end`` - 1."""
+def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
+    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin`` ..
+    ``end`` - 1 and is zero elsewhere."""
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
 
 
 @compiled
-def product_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
-    """Return the bilinear form x . A y for the matrix A of patches ``begin`` .. ``end`` - 1."""
+def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
+    """Return the bilinear form x . A y for the matrix A of a body type that consists of the dense patches ``begin``
+    .. ``end`` - 1 and is zero elsewhere."""
     total = 0.0
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
@@ -592,41 +632,44 @@ def product_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """Split the velocities nu of carrier b into V, w and (0, deta/dt)."""
+    """Split the velocities nu of carrier b (floating body or node) into its linear velocity, and of a floating body
+    its angular velocity in body axes and its elastic rates (0, deta/dt), each written to its own table."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
-        spin[b] = read(own + d, t.axes_of[b])
+        spin[b] = read_rotation_vector(own + d, t.axes_of[b])
         copy(own + t.rigid_of[b], rate + (t.coordinates_begin[b] + 1), t.velocities_count[b] - t.rigid_of[b])
 
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute moments and strains of frame b at t_n, from its coordinates and velocities."""
-    moments(t, b, t.xi0, t.moment0)
-    moments(t, b, t.rate0, t.moment_rate0)
+    """Compute the inertia moments, the angular momentum and the strains of floating body b at the start of the
+    step, from its elastic coordinates and velocities."""
+    compute_moments(t, b, t.xi0, t.moment0)
+    compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
     begin_strains(t, b)
 
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute coordinates, moments and rotation of frame b at the end of the step, and its elastic force over
-    it."""
+    """Compute the elastic coordinates, moments and rotation of floating body b at the end of a step of length h
+    from its velocities there, and its mean elastic and damping force over the step."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
             t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
-        moments(t, b, t.rate1, t.moment_rate1)
-        moments_at_end(t, b, h)
+        compute_moments(t, b, t.rate1, t.moment_rate1)
+        compute_end_moments(t, b, h)
         elastic_forces(t, b, h, damping)
     t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
-    end_rotation(t, b, h)
+    compute_end_rotation(t, b, h)
 
 
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
-    """Write the balances of rotation and deformation of frame b, without external forces, into the residual."""
+    """Write the balances of rotation and deformation of floating body b over a step of length h into the residual:
+    inertia and elastic forces, without external forces."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
@@ -639,7 +682,9 @@ KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
 
 @compiled
 def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
-    """Compute energies of frame b, its loss in the step, and with ``with_parts`` the size of its energy's terms.
+    """Write the energies of floating body b to ``energy``, six numbers [J]: kinetic energy of rotation and
+    deformation at start and end of the step, strain energy at both, its loss in the step, and if ``with_parts`` the
+    sum of absolute terms as a scale of round-off.
 
     ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
     the sum of absolute terms of strain energies [J].
@@ -653,8 +698,8 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
     energy[2], energy[3] = strain_energy(t, b, eta0, t.strain0), strain_energy(t, b, eta1, t.strain1)
     energy[LOSS] = dissipation(t, b, h, damping)
     if with_parts:
-        energy[PARTS] = parts_of_strain_energy(t, b, eta0, t.strain0, t.slope0)
-        energy[PARTS] += parts_of_strain_energy(t, b, eta1, t.strain1, t.slope1)
+        energy[PARTS] = sum_of_strain_energy_terms(t, b, eta0, t.strain0, t.slope0)
+        energy[PARTS] += sum_of_strain_energy_terms(t, b, eta1, t.strain1, t.slope1)
 
 
 # Branches of bodies that creep (docs/theory.md, 8): shares of the elasticity in series with dashpots. The strains e
@@ -662,59 +707,65 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
 
 
 @compiled
-def inner_count(t: Tables, b: int) -> int:
-    """Number of strains in one branch of frame b."""
+def frame_branch_size(t: Tables, b: int) -> int:
+    """Return the number of strains that are stored for one Maxwell branch (spring and dashpot in series) of
+    floating body b: its elastic coordinates and its scalar strains."""
     return t.elastic_count[t.type_of[b]] + t.strains_count[t.type_of[b]]
 
 
 @compiled
-def inner_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Sum over all branches of frame b of share times mean of strain k, which changes by ``change`` in the step."""
+def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
+    """Return the sum over all Maxwell branches (springs in series with dashpots) of floating body b of their share
+    of the stiffness times the mean over a step of length h of spring strain number k, while the strain of the body
+    changes by ``change``."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
         at = t.inner_fading[n]
-        fade(t, at, h)
-        e = t.inner_strain[t.inner_strains_begin[b] + i * inner_count(t, b) + k]
+        update_relaxation(t, at, h)
+        e = t.inner_strain[t.inner_strains_begin[b] + i * frame_branch_size(t, b) + k]
         total += t.inner_share[n] * (t.fading_mean[at] * e + t.fading_gain[at] * change)
     return total
 
 
 @compiled
-def inner_slope(t: Tables, b: int, h: float) -> float:
-    """Derivative of ``inner_mean`` to the change of the strain."""
+def frame_branch_gain(t: Tables, b: int, h: float) -> float:
+    """Return the derivative of ``frame_branch_mean``, the mean strain in the Maxwell branches (springs in series
+    with dashpots) of floating body b, with respect to the change of the body's strain in a step of length h."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
-        fade(t, t.inner_fading[n], h)
+        update_relaxation(t, t.inner_fading[n], h)
         total += t.inner_share[n] * t.fading_gain[t.inner_fading[n]]
     return total
 
 
 @compiled
-def inner_work(t: Tables, b: int, h: float) -> float:
-    """Work that the motion does on the branches of frame b in the step, stored or lost [J]."""
+def frame_branch_work(t: Tables, b: int, h: float) -> float:
+    """Return the work that the deformation of floating body b does on its Maxwell branches (springs in series with
+    dashpots) in a step of length h, stored or dissipated [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0
     n, mean, change = t.elastic_count[kind], t.elastic_mean + c, t.gradient + c
     for i in range(n):
         change[i] = t.xi1[c + i] - t.xi0[c + i]
-        mean[i] = inner_mean(t, b, i, change[i], h)
-    work = product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, change)
+        mean[i] = frame_branch_mean(t, b, i, change[i], h)
+    work = bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], mean, change)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         grown = t.strain_change[t.frame_strain[b] + s]
-        work += t.strain_weight[s] * grown * inner_mean(t, b, n + s - t.strains_begin[kind], grown, h)
+        work += t.strain_weight[s] * grown * frame_branch_mean(t, b, n + s - t.strains_begin[kind], grown, h)
     return work
 
 
 @compiled
-def inner_energy(t: Tables, b: int) -> float:
-    """Energy stored in the springs of the branches of frame b [J]."""
+def frame_branch_energy(t: Tables, b: int) -> float:
+    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series) of
+    floating body b [J]."""
     kind, total = t.type_of[b], 0.0
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):
-        e = t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b))
-        twice = product_form(t, t.stiffness_patch[kind], t.damping_patch[kind], e, e)
+        e = t.inner_strain + (t.inner_strains_begin[b] + i * frame_branch_size(t, b))
+        twice = bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], e, e)
         for s in range(t.strains_count[kind]):
             twice += t.strain_weight[first + s] * e[n + s] * e[n + s]
         total += 0.5 * t.inner_share[t.inner_branches_begin[kind] + i] * twice
@@ -722,26 +773,26 @@ def inner_energy(t: Tables, b: int) -> float:
 
 
 @compiled
-def end_inner(t: Tables, b: int, h: float) -> float:
-    """Advance the branch strains of frame b to the end of the step, and return the energy that dashpots lose
-    [J]."""
+def advance_frame_branches(t: Tables, b: int, h: float) -> float:
+    """Replace the spring strains of the Maxwell branches (spring and dashpot in series) of floating body b by those
+    at the end of the step of length h, and return the energy that the dashpots lose [J]."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]
     for i in range(t.inner_branches_count[kind]):
         m = t.inner_branches_begin[kind] + i
-        at, e = t.inner_fading[m], t.inner_strain + (t.inner_strains_begin[b] + i * inner_count(t, b))
-        fade(t, at, h)
+        at, e = t.inner_fading[m], t.inner_strain + (t.inner_strains_begin[b] + i * frame_branch_size(t, b))
+        update_relaxation(t, at, h)
         left, mean = t.fading_left[at], t.fading_mean[at]
         for j in range(n):
             change[j] = t.xi1[c + j] - t.xi0[c + j]
-        stored, both = product_form(t, K, end, e, e), product_form(t, K, end, e, change)
-        own = lost_of_strain(t, at, stored, both, product_form(t, K, end, change, change))
+        stored, both = bilinear_form(t, K, end, e, e), bilinear_form(t, K, end, e, change)
+        own = dashpot_loss(t, at, stored, both, bilinear_form(t, K, end, change, change))
         for j in range(n):
             e[j] = left * e[j] + mean * change[j]
         for s in range(t.strains_count[kind]):
             x, grown = e[n + s], t.strain_change[t.frame_strain[b] + first + s]
-            own += t.strain_weight[first + s] * lost_of_strain(t, at, x * x, x * grown, grown * grown)
+            own += t.strain_weight[first + s] * dashpot_loss(t, at, x * x, x * grown, grown * grown)
             e[n + s] = left * x + mean * grown
         lost += t.inner_share[m] * own
     return lost

@@ -7,18 +7,27 @@ do the work g delta(w) (8.3).
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, Vectors, along, dot, vector
-from phlexible.step.kernels.vectors import couple, end_chord, mean_chord, moved_by, velocity_of
+from phlexible.step.kernels.vectors import (
+    end_difference,
+    mean_difference,
+    subtract_coupling,
+    velocity_count,
+    velocity_index,
+)
 
 
 @compiled
-def timed(moving: Vectors, component: int) -> float:
-    """Return a component of the prescribed vectors, by its number."""
+def prescribed_component(moving: Vectors, component: int) -> float:
+    """Return one number of the prescribed vectors (functions of time with three components each), by its index in
+    all of them."""
     return along(moving[component // 3], component % 3)
 
 
 @compiled
-def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return the chord sum c_i x_i, from differences to the first vector: far from the origin sums would cancel."""
+def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
+    """Return the weighted sum y = sum_i c_i x_i of world vectors that is number y in the tables (mostly the
+    difference of two position vectors). It is formed from differences to the first vector, since sums would cancel
+    far from the origin."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -28,36 +37,40 @@ def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
 
 
 @compiled
-def change_of(t: Tables, m: int) -> float:
-    """Return delta(w) of function m at constant coefficients, from changes only (8.2)."""
+def change_of_function(t: Tables, m: int) -> float:
+    """Return the change in the step of scalar function m of the pose (a sum of products of difference vectors,
+    which constraints and forces act along), at constant coefficients, from changes only, so that nothing cancels
+    (8.2)."""
     total = 0.0
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
-        product = dot(t.chord_change[a], mean_chord(t, b)) + dot(mean_chord(t, a), t.chord_change[b])
+        product = dot(t.chord_change[a], mean_difference(t, b)) + dot(mean_difference(t, a), t.chord_change[b])
         total += t.term_mean[p] * product
     return total
 
 
 @compiled
-def pull_of(t: Tables, m: int, g: float) -> None:
-    """Add g dw/dx(mean) of function m to the forces on the vectors (8.3)."""
+def apply_function_force(t: Tables, m: int, g: float) -> None:
+    """Add the forces g dw/dx at the mean pose of the step to all points and directions that scalar function w_m of
+    the pose contains, for a generalized force g along it (8.3)."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
-            _pull(t, a, factor * mean_chord(t, b))
+            _apply_vector_force(t, a, factor * mean_difference(t, b))
         if t.chord_moves[b] == 1:
-            _pull(t, b, factor * mean_chord(t, a))
+            _apply_vector_force(t, b, factor * mean_difference(t, a))
 
 
 @compiled
-def _pull(t: Tables, y: int, force: Vector) -> None:
+def _apply_vector_force(t: Tables, y: int, force: Vector) -> None:
     for i in range(t.chord_parts_begin[y], t.chord_parts_end[y]):
         t.pull[t.chord_vector[i]] += t.chord_weight[i] * force
 
 
 @compiled
-def gradients(t: Tables, m: int) -> None:
-    """Compute dw/dx of function m at the mean and at the end, into ``left`` and ``right`` of its vectors."""
+def compute_gradients(t: Tables, m: int) -> None:
+    """Compute the derivatives of scalar function m of the pose with respect to the points and directions that it
+    contains, at the mean pose of the step (stored in ``left``) and at its end (``right``)."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -65,7 +78,7 @@ def gradients(t: Tables, m: int) -> None:
         a, b = t.term_first[p], t.term_second[p]
         for _ in range(2):  # both sides of the product
             if t.chord_moves[a] == 1:
-                mean, end = t.term_mean[p] * mean_chord(t, b), t.term_end[p] * end_chord(t, b)
+                mean, end = t.term_mean[p] * mean_difference(t, b), t.term_end[p] * end_difference(t, b)
                 for i in range(t.chord_parts_begin[a], t.chord_parts_end[a]):
                     k = t.chord_vector[i]
                     t.left[k] += t.chord_weight[i] * mean
@@ -74,21 +87,24 @@ def gradients(t: Tables, m: int) -> None:
 
 
 @compiled
-def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
-    """Subtract g d2w/dx2 at the mean from the blocks of all pairs of vectors in products of function m (8.4)."""
+def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
+    """Subtract the second derivatives of scalar function m of the pose times its generalized force g (geometric
+    stiffness) from the blocks of Newton's matrix that belong to pairs of its points and directions (8.4), in a step
+    of length h."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
-        couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
-        couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
+        subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
+        subtract_coupling(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
 
 
 @compiled
-def rate_of(t: Tables, m: int) -> float:
-    """Rate of function m at the velocities of the state, after ``gradients``."""
+def rate_of_function(t: Tables, m: int) -> float:
+    """Return the rate of scalar function m of the pose at the velocities of the state, from the derivatives that
+    ``compute_gradients`` has stored."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         nu, motion = t.velocity + t.velocities_begin[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
-        for i in range(moved_by(t, k)):
-            total += dot(motion[i], t.right[k]) * nu[velocity_of(t, k, i)]
+        for i in range(velocity_count(t, k)):
+            total += dot(motion[i], t.right[k]) * nu[velocity_index(t, k, i)]
     return total

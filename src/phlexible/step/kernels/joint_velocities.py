@@ -7,13 +7,19 @@ They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which n
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, all_of, any_of, rows_at, tables_at, vector, where
-from phlexible.step.kernels.floating_bodies import end_rotation, moments_at_end
-from phlexible.step.kernels.functions import gradients, rate_of
-from phlexible.step.kernels.laws import is_held
-from phlexible.step.kernels.laws_of_functions import related_rate
+from phlexible.step.kernels.floating_bodies import compute_end_moments, compute_end_rotation
+from phlexible.step.kernels.functions import compute_gradients, rate_of_function
+from phlexible.step.kernels.laws import is_active
+from phlexible.step.kernels.laws_of_functions import relation_rate
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
-from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix, release
+from phlexible.step.kernels.step import (
+    add_constraint_blocks,
+    begin_step,
+    clear_inactive_gradients,
+    inertia_matrix,
+    set_auxiliary_rows,
+)
 from phlexible.step.kernels.vectors import end_vectors
 from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
@@ -21,32 +27,34 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 
 @entry_point
-def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: Numbers, relaxation: float) -> bool:
-    """Project the velocities onto the joints; False where constraints are redundant at this pose, in any lane.
+def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, out: Numbers, relaxation: float) -> bool:
+    """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write them to
+    ``out``; return False where constraints are redundant at this pose, in any lane (one of several mechanisms that
+    are computed at the same time).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.
         moving: prescribed vectors at present, (1, 3 vectors).
         drift: g_t of all rows, (rows,).
-        found: receives nu, (velocities,).
+        out: receives nu, (velocities,).
         relaxation: of redundant constraints (``eliminate``); a second pass corrects its error.
     """
     t = tables_at(header)
-    given, drifts, result = rows_at(t, moving), rows_at(t, drift), rows_at(t, found)
+    given, drifts, result = rows_at(t, moving), rows_at(t, drift), rows_at(t, out)
     h = STANDSTILL
     copy(t.velocity, result, t.velocities)
     fill(t.velocity, t.velocities, 0.0)
     set_vectors(t.moving0, given, t.moving)
     set_vectors(t.moving1, given, t.moving)
     begin_step(t)
-    stand_still(t, h)
+    set_step_at_rest(t, h)
     copy(result, t.velocity, t.velocities)
     inertia_matrix(t, h, h, 0.0)
     fill(t.update, t.unknowns, 0.0)
     is_regular = True
     for number in range(2 if relaxation > 0.0 else 1):
         fill(t.trial_update, t.unknowns, 0.0)
-        hold_joints(t, drifts, h, number == 0)
+        set_joint_equations(t, drifts, h, number == 0)
         if number == 0:
             is_regular = all_of(eliminate(t, relaxation))
         if not is_regular:
@@ -65,35 +73,37 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, found: N
 
 
 @compiled
-def hold_joints(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
-    """Write constraint residuals of the velocities into ``trial_update``, and at first the blocks of their
-    gradients."""
+def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
+    """Write the constraint residuals of the present velocities, with the given rates of prescribed motions
+    (``drifts``), into the right side ``trial_update``; on the first call also the constraint gradients into the
+    blocks of Newton's matrix."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
         for r in range(t.functions_count[i]):
-            held = is_held(t, begin + r)
+            held = is_active(t, begin + r)
             if not all_of(held):
                 if is_first:
                     (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
                 if not any_of(held):
                     continue
-            gradients(t, begin + r)
+            compute_gradients(t, begin + r)
             if not all_of(held):
-                release(t, begin + r, held)
+                clear_inactive_gradients(t, begin + r, held)
             for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r] if is_first else 0):
-                constrain(t, e, r, size, h)
-            rate = drifts[begin + r] + rate_of(t, begin + r)
+                add_constraint_blocks(t, e, r, size, h)
+            rate = drifts[begin + r] + rate_of_function(t, begin + r)
             if t.row_force_count[begin + r] > 0:
-                rate += related_rate(t, begin + r, h, is_first)
+                rate += relation_rate(t, begin + r, h, is_first)
             t.trial_update[t.node_row[node] + r] = where(held, -rate / h, 0.0)
     for k in range(t.auxiliaries if is_first else 0):
-        auxiliary_rows(t, k)
+        set_auxiliary_rows(t, k)
 
 
 @compiled
-def stand_still(t: Tables, h: float) -> None:
-    """Set the end of a step of length h without velocities, which equals its start."""
+def set_step_at_rest(t: Tables, h: float) -> None:
+    """Set all quantities of the end of a step of length h equal to those of its start, as if nothing moved, so that
+    the assembly of Newton's matrix can be used for a projection of velocities."""
     copy(t.xi0, t.xi1, t.coordinates)
     copy(t.rate0, t.rate1, t.coordinates)
     for b in range(t.carriers):
@@ -102,8 +112,8 @@ def stand_still(t: Tables, h: float) -> None:
         c, m = 9 * t.coordinates_begin[b], t.elastic_count[t.type_of[b]] + 1
         t.spin1[b], t.angular1[b] = t.spin0[b], t.angular0[b]
         copy(t.moment_rate0 + c, t.moment_rate1 + c, t.planes * m)
-        moments_at_end(t, b, h)
-        end_rotation(t, b, h)
+        compute_end_moments(t, b, h)
+        compute_end_rotation(t, b, h)
     end_vectors(t)
     for y in range(t.chords):
         t.chord_change[y] = vector(0.0, 0.0, 0.0)

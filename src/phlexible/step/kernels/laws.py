@@ -15,15 +15,15 @@ from phlexible.step.compilation.notation import (
     with_derivative,
 )
 from phlexible.step.compilation.subnormals import call
-from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
-from phlexible.step.kernels.bristles import energy_of_bristle
+from phlexible.step.kernels.branches import advance_branches, branch_energy, branch_force
+from phlexible.step.kernels.bristles import bristle_energy
 from phlexible.step.kernels.contact import (
-    begin_gap,
-    damped_one_side,
-    depth_energy,
-    gap_weights,
-    push,
-    rub,
+    coordinate_weights,
+    damped_one_sided_force,
+    dry_friction,
+    one_sided_force,
+    penetration_energy,
+    start_distance,
 )
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -58,29 +58,31 @@ GAUSS = (
 
 
 @compiled_lane_by_lane
-def value_of_user(address: int, x: float) -> float:
-    """Return the value at x of a user's function at an address."""
+def user_function_value(address: int, x: float) -> float:
+    """Return the value at x of a scalar function that the user wrote and that is compiled at a memory address."""
     return call(address, x)
 
 
 @exported
 def stored_energy(t: Tables, f: int, theta: Number) -> float:
-    """Energy U(theta) of force f with that of its branches and its bristles [J]."""
-    return elastic_energy(t, f, theta) + energy_of_branches(t, f) + energy_of_bristle(t, f)
+    """Return the energy that force element f stores at its coordinate theta [J]: elastic energy, that of its
+    Maxwell branches (springs in series with dashpots) and of its friction bristle (friction spring)."""
+    return elastic_energy(t, f, theta) + branch_energy(t, f) + bristle_energy(t, f)
 
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """Elastic energy U(theta) of force f [J], NaN outside of the domain of its law."""
+    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at its
+    coordinate theta [J]; NaN outside of the domain of its law."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
         energy = 0.5 * k * stretch * stretch
         if t.energy_address[f] != 0:
-            energy += value_of_user(t.energy_address[f], theta)
+            energy += user_function_value(t.energy_address[f], theta)
         return energy
     if kind == CONTACT:
-        return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
+        return penetration_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
     if kind == SERVO:
         return 0.0
     if t.tension_only[f] == 1:
@@ -96,13 +98,15 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
         stretch = (theta - 1.0) / (sqrt(theta) + 1.0)
         energy = 0.5 * k * stretch * stretch
     else:
-        energy = value_of_user(t.energy_address[f], theta)
+        energy = user_function_value(t.energy_address[f], theta)
     return where(is_right, t.force_weight[f] * energy, nan)
 
 
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return delta(U)/delta(theta) of force f, and its derivative to theta_{n+1}."""
+    """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a step
+    from theta to theta + change, and its derivative to theta at the end. Times ``change`` it is exactly the change
+    of energy."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -112,12 +116,12 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
             value, slope = value + more, slope + steeper
         return value, slope
     if t.tension_only[f] == 0:
-        return strain_gradient(t, f, theta, change)
+        return string_gradient(t, f, theta, change)
     end = theta + change
     is_taut, ends_taut, differs = (theta > 1.0) & (end > 1.0), end > 1.0, change != 0.0
     low = where(theta < 1.0, 1.0, theta)
     own = where(is_taut, change, where(ends_taut, end, 1.0) - low)
-    value, slope = strain_gradient(t, f, low, own)
+    value, slope = string_gradient(t, f, low, own)
     share, step = where(differs, own / where(differs, change, 1.0), 0.0), where(ends_taut, 1.0, 0.0)
     steeper = where(differs, (step - share) / where(differs, change, 1.0), 0.0)
     return (
@@ -127,9 +131,10 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 
 
 @compiled
-def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return delta(U)/delta(theta) of a string whose law acts on both sides of C = 1, and its derivative to
-    C_{n+1}."""
+def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
+    """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f) from C =
+    ``theta``, its squared stretch, to C + change, and its derivative to C at the end, for strings that also resist
+    compression."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -154,7 +159,8 @@ def strain_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[flo
 
 @compiled_lane_by_lane
 def log_quotient(d: float) -> tuple[float, float]:
-    """Return log1p(d) / d and its derivative to d, near d = 0 by series: a limit alone has no derivative there."""
+    """Return log(1 + d) / d and its derivative to d, by series near d = 0, where the quotient alone has no
+    derivative."""
     if abs(d) > SMALL:
         quotient = log1p(d) / d
         return quotient, (1.0 / (1.0 + d) - quotient) / d
@@ -170,23 +176,27 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return delta(U)/delta(x) of a user's energy, and its derivative to the end.
+    """Return the discrete derivative delta(U) / delta(x) of an energy U(x) that the user wrote, from x to x +
+    change, and its derivative to the end; ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Also
+    for dual numbers (values with derivatives).
 
     Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """
     start, step, size = value_of(x), value_of(change), value_of(scale)
-    mean, to_end = gradient_of_user(energy, slope, start, step, size, energy_size)
+    mean, to_end = user_gradient_of_floats(energy, slope, start, step, size, energy_size)
     if not has_derivatives(x):
         return mean, to_end
-    _, to_start = gradient_of_user(energy, slope, start + step, -step, size, energy_size)
+    _, to_start = user_gradient_of_floats(energy, slope, start + step, -step, size, energy_size)
     return with_derivative(with_derivative(mean, to_start, x), to_end, x + change), to_end
 
 
 @compiled_lane_by_lane
-def gradient_of_user(
+def user_gradient_of_floats(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return delta(U)/delta(x) of a user's energy and its derivative to the end, for plain floats.
+    """Return the discrete derivative delta(U) / delta(x) of an energy U(x) that the user wrote, from x to x +
+    change, and its derivative to the end, for plain floats; ``energy`` and ``slope`` are addresses of the compiled
+    U and dU/dx.
 
     Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
     smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
@@ -219,14 +229,16 @@ def gradient_of_user(
 
 
 @compiled
-def nearest_turn(measured: float, counted: float) -> float:
-    """Return the angle equal to ``measured`` modulo 2 pi that is nearest to a counted one [rad]."""
+def nearest_angle(measured: float, counted: float) -> float:
+    """Return the angle that equals ``measured`` up to full turns and is nearest to the angle ``counted`` over full
+    turns [rad]."""
     return measured + 2.0 * pi * floor((counted - measured) / (2.0 * pi) + 0.5)
 
 
 @compiled
-def is_held(t: Tables, row: int) -> Truth:
-    """Whether a constraint row is active; events lock and release some rows."""
+def is_active(t: Tables, row: int) -> Truth:
+    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may lock
+    and release rows during a run."""
     switch = t.row_switch[row]
     if switch < 0:
         return True
@@ -234,15 +246,17 @@ def is_held(t: Tables, row: int) -> Truth:
 
 
 @compiled
-def held_at(t: Tables, row: int) -> float:
-    """Value at which an event locked a constraint row; zero for rows that no event changes."""
+def locked_value(t: Tables, row: int) -> float:
+    """Return the value of its function at which an event has locked constraint row ``row``; 0 for rows that no
+    event changes."""
     switch = t.row_switch[row]
     return t.held[switch] if switch >= 0 else 0.0
 
 
 @compiled
-def relation_gap(t: Tables, row: int) -> float:
-    """Sum of c_i theta_i at the end of the step; zero for a row that is no relation."""
+def relation_value(t: Tables, row: int) -> float:
+    """Return the sum of c_i theta_i at the end of the step of the relation between coordinates (such as gears) that
+    is constraint row ``row``; 0 for a row that is no relation."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -251,7 +265,8 @@ def relation_gap(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """Size of the terms of a relation, which its round-off is compared with."""
+    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates (such as gears) that
+    is constraint row ``row``, the scale of its round-off."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -259,11 +274,13 @@ def relation_size(t: Tables, row: int) -> float:
 
 
 @compiled
-def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add column and row of a relation's multiplier for force f to Newton's matrix, from the law's gradients."""
+def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+    """Add force element f, as a term of a relation between coordinates (such as gears), to Newton's matrix: column
+    and row of the relation's multiplier, from the gradients of its ``count`` functions from number ``begin`` on,
+    ``numbers`` entries each. Nothing if f is in no relation."""
     if t.force_row[f] < 0:
         return
-    pulls = is_held(t, t.force_row[f])
+    pulls = is_active(t, t.force_row[f])
     factor = where(pulls, t.force_factor[f], 0.0)
     for a in range(t.carrier_count[f] if any_of(pulls) else 0):
         group = t.groups_begin[f] + a
@@ -290,30 +307,32 @@ SMALL_ANGLE = 0.05
 
 
 @compiled
-def begin_coordinate(t: Tables, i: int) -> None:
-    """Compute theta_n of a law from its functions; angles are those counted over full turns."""
+def start_coordinate(t: Tables, i: int) -> None:
+    """Compute the coordinate theta of interaction i (a position, distance or angle that a force acts along) at the
+    start of the step from its scalar functions; angles keep the full turns that were counted."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
         if t.force_row[f] >= 0:  # a relation shall hold angles, not sums of rounded turns
-            t.theta0[f] = nearest_turn(atan2(t.function0[t.functions_begin[i] + 1], w0), t.theta[f])
+            t.theta0[f] = nearest_angle(atan2(t.function0[t.functions_begin[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
     elif t.coordinate_of[i] >= ROUNDED:
-        t.theta0[f] = begin_gap(t, i)
+        t.theta0[f] = start_distance(t, i)
     else:
         t.theta0[f] = w0
 
 
 @compiled
-def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute delta(theta) of law i, the generalized forces g and their derivatives to w_{n+1}."""
+def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
+    """Compute the change in the step of the coordinate theta of interaction i, the generalized forces of its force
+    law on its scalar functions w, and the derivatives of these forces to w at the end of a step of length h."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
-        _angle(t, f, first, h, damping)
+        _compute_angle_force(t, f, first, h, damping)
         return
     if t.coordinate_of[i] >= ROUNDED:
-        end_gap(t, i, first, h, damping)
+        compute_weighted_force(t, i, first, h, damping)
         return
     weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]
     if t.coordinate_of[i] == DISTANCE:
@@ -321,7 +340,7 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
         weight, rate = 1.0 / max(t.theta0[f] + end, 1e-300), 0.5 / max(end, 1e-300)
         bend, change = -weight * weight * rate, change * weight
     t.theta_change[f] = change
-    force, slope = scalar_force(t, f, h, damping)
+    force, slope = force_along_coordinate(t, f, h, damping)
     t.along[first], t.slope[first] = weight, rate
     t.force_slope[f] = slope
     t.generalized[first] = force * weight
@@ -329,16 +348,17 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
 
 
 @compiled
-def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """Compute force, tangent and change of a coordinate whose weights omega come with their derivatives
-    (``gap_weights``)."""
+def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
+    """Compute the change of a distance or rolling slip (the coordinate of interaction i) in a step of length h, the
+    generalized forces on its scalar functions from number ``first`` on, and their derivatives; weights of the
+    functions are those of ``coordinate_weights``."""
     f, count = i - t.constraints, t.functions_count[i]
-    gap_weights(t, i)
+    coordinate_weights(t, i)
     change = 0.0
     for r in range(first, first + count):
         change += t.along[r] * t.function_change[r]
     t.theta_change[f] = change
-    force, slope = scalar_force(t, f, h, damping)
+    force, slope = force_along_coordinate(t, f, h, damping)
     for r in range(count):
         t.generalized[first + r] = force * t.along[first + r]
         D = t.tangent + LAW_WIDTH * (first + r)
@@ -348,8 +368,9 @@ def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
 
 
 @compiled
-def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute change, forces and derivatives of an angle theta = atan2(s, c).
+def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
+    """Compute the change of the angle theta = atan2(s, c) of force element f in a step of length h, the generalized
+    forces on its two functions c and s (numbers ``first`` and ``first`` + 1), and their derivatives.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """
@@ -372,7 +393,7 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
         q_s = where(is_small, q_s, (turn_s - p * c0) / cross)
         q = where(is_small, q, p)
     t.theta_change[f] = turn
-    force, slope = scalar_force(t, f, h, damping)
+    force, slope = force_along_coordinate(t, f, h, damping)
     c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
     t.along[first], t.along[first + 1] = -q * s, q * c
     t.slope[first], t.slope[first + 1] = turn_c, turn_s
@@ -385,25 +406,27 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
 
 
 @compiled
-def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the force F of law f along its coordinate, and its derivative to theta_{n+1}."""
+def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
+    """Return the mean force of force element f along its coordinate theta over a step of length h (elastic,
+    viscous, friction, contact and prescribed parts), and its derivative to theta at the end; numerical damping
+    ``damping`` acts on strings."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
-        normal, slope = push(t, f, h)
+        normal, slope = one_sided_force(t, f, h)
         pull = -t.push_side[f] * normal
     else:
         pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
         if t.tension_only[f] == 1:
             stored, d = pull, t.force_damping[f] / h + damping * t.force_modulus[f]
-            pull, slope = damped_one_side(stored, slope, d, t.theta0[f] - 1.0, t.theta_change[f])
+            pull, slope = damped_one_sided_force(stored, slope, d, t.theta0[f] - 1.0, t.theta_change[f])
             t.loss[f] = (pull - stored) * t.theta_change[f]
         if t.bearing[f] >= 0 or any_of(t.friction[f] > 0.0):
-            resisting, steeper = rub(t, f, h)
+            resisting, steeper = dry_friction(t, f, h)
             pull, slope = pull + resisting, slope + steeper
     if t.branches_count[f] > 0:
-        creeping, steeper = pull_of_branches(t, f, h)
+        creeping, steeper = branch_force(t, f, h)
         pull, slope = pull + creeping, slope + steeper
-    d = damper(t, f, h, damping)
+    d = damping_coefficient(t, f, h, damping)
     value = t.load_value[t.force_value[f]].x if t.force_value[f] >= 0 else 0.0
     if t.force_row[f] >= 0:
         value += t.force_factor[f] * t.multiplier1[t.force_row[f]]
@@ -413,18 +436,20 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
 
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
-    """Compute ``scalar_force`` and ``force_slope`` of consecutive laws without functions, whose coordinates are
-    set."""
+    """Compute the mean forces along their coordinates, and the derivatives of these, of ``count`` consecutive force
+    elements from number ``first`` on whose coordinates are set directly (strains of rods); stored in
+    ``scalar_force`` and ``force_slope``."""
     for f in range(first, first + count):
-        t.force_slope[f] = scalar_force(t, f, h, damping)[1]
+        t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
 
 @compiled
-def damper(t: Tables, f: int, h: float, damping: float) -> float:
-    """Damping coefficient over h: (d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping
-    acts.
+def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
+    """Return the damping coefficient of force element f divided by the step length h, so that times the change of
+    its coordinate it is a force: (d + gamma h d') / h, with numerical damping gamma, which acts on strings only (d'
+    = EA / 4).
 
-    Zero for one-sided forces, whose damping ``damped_one_side`` adds.
+    Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
     """
     if t.energy_of[f] == CONTACT or t.tension_only[f] == 1:
         return 0.0
@@ -432,17 +457,19 @@ def damper(t: Tables, f: int, h: float, damping: float) -> float:
 
 
 @compiled
-def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """Energy that force f dissipates in the step [J], zero for a servo; advances the strains of its branches."""
+def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
+    """Return the energy that force element f dissipates in a step of length h [J], 0 for a servo; the strains of
+    its Maxwell branches (springs in series with dashpots) are advanced to the end of the step."""
     if t.energy_of[f] == SERVO:
         return 0.0
-    lost = damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
-    return lost + end_branches(t, f, h)
+    lost = damping_coefficient(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
+    return lost + advance_branches(t, f, h)
 
 
 @compiled
-def supplied_by(t: Tables, f: int) -> float:
-    """Work of the prescribed part of force f in the step [J]; for a servo of the whole force."""
+def work_supplied_by(t: Tables, f: int) -> float:
+    """Return the work that the prescribed force of force element f does in the step [J]; for a servo the work of
+    its whole force."""
     if t.energy_of[f] == SERVO:
         return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0
@@ -461,7 +488,8 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Write coordinates and rates of items, and positions and velocities of points, into ``measured``.
+    """Write the coordinates (positions, distances, angles) and their rates of sensors, and positions and velocities
+    of points, into ``measured``, from the values ``places`` and ``rates`` of all vectors.
 
     Returns the number of an item without a rate, or -1.
 

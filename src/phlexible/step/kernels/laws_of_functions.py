@@ -7,16 +7,23 @@ those of rods (``rods.py``), which evaluate a few laws at a time.
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import fill
 from phlexible.step.compilation.notation import Reals, Tables, along, any_of, dot
-from phlexible.step.kernels.contact import bear
-from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of, rate_of
-from phlexible.step.kernels.laws import begin_coordinate, end_coordinate, relate
-from phlexible.step.kernels.vectors import moved_by, velocity_of
+from phlexible.step.kernels.contact import add_joint_friction_columns
+from phlexible.step.kernels.functions import (
+    add_second_derivatives,
+    apply_function_force,
+    change_of_function,
+    compute_gradients,
+    rate_of_function,
+)
+from phlexible.step.kernels.laws import add_relation_blocks, compute_coordinate_force, start_coordinate
+from phlexible.step.kernels.vectors import velocity_count, velocity_index
 from phlexible.step.tables.declarations import LAW_WIDTH
 
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Compute functions and coordinates of all laws at t_n."""
+    """Compute the scalar functions of the pose that all force elements act along, and the coordinates of these
+    elements, at the start of the step."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]
@@ -24,26 +31,28 @@ def begin_laws(t: Tables) -> None:
                 total += t.term_mean[p] * dot(t.chord0[t.term_first[p]], t.chord0[t.term_second[p]])
             t.function0[m] = total
         if t.functions_count[i] > 0:
-            begin_coordinate(t, i)
+            start_coordinate(t, i)
 
 
 @exported
-def pull_of_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the forces of all laws over the step, and add them to the forces on the vectors (8.3)."""
+def apply_law_forces(t: Tables, h: float, damping: float) -> None:
+    """Compute the mean forces of all force elements over a step of length h, and add them to the forces on the
+    points and directions that they act on (8.3)."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
             continue
         for m in range(begin, end):
-            t.function_change[m] = change_of(t, m)
-        end_coordinate(t, i, h, damping)
+            t.function_change[m] = change_of_function(t, m)
+        compute_coordinate_force(t, i, h, damping)
         for m in range(begin, end):
-            pull_of(t, m, t.generalized[m])
+            apply_function_force(t, m, t.generalized[m])
 
 
 @exported
-def law_tangent(t: Tables, h: float) -> None:
-    """Add all blocks of the laws to Newton's matrix: second derivatives, tangents of their forces (8.4)."""
+def add_law_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of the forces of all force elements over a step of length h to Newton's matrix (8.4):
+    stiffness along their coordinates, geometric stiffness, and columns of multipliers."""
     for i in range(t.constraints, t.interactions):
         begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
         if count == 0:
@@ -54,19 +63,20 @@ def law_tangent(t: Tables, h: float) -> None:
         fill(t.right_gradient, count * numbers, 0.0)
         for r in range(count):
             m = begin + r
-            gradients(t, m)
+            compute_gradients(t, m)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
-            add_curvature(t, m, t.generalized[m], h)
-        _law_blocks(t, f, begin, count, numbers, h)
-        relate(t, f, begin, count, numbers, h)
+                _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+            add_second_derivatives(t, m, t.generalized[m], h)
+        _add_law_blocks(t, f, begin, count, numbers, h)
+        add_relation_blocks(t, f, begin, count, numbers, h)
         if t.bearing[f] >= 0:
-            bear(t, f, begin, count, numbers, h)
+            add_joint_friction_columns(t, f, begin, count, numbers, h)
 
 
 @exported
-def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """Return the rate of a relation at the velocities, in a step at rest; at first its blocks are added."""
+def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
+    """Return the rate of the relation between coordinates (such as gears) that is constraint row ``row``, at the
+    velocities of the state; if ``is_first`` its blocks of Newton's matrix are added as well."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -77,28 +87,30 @@ def related_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
         )
         for m in range(begin, begin + count):
             t.function_change[m] = 0.0
-        end_coordinate(t, i, h, 0.0)
+        compute_coordinate_force(t, i, h, 0.0)
         fill(t.left_gradient, count * numbers, 0.0)
         fill(t.right_gradient, count * numbers, 0.0)
         for r in range(count):
             m = begin + r
-            gradients(t, m)
-            total += t.force_factor[f] * t.slope[m] * rate_of(t, m)
+            compute_gradients(t, m)
+            total += t.force_factor[f] * t.slope[m] * rate_of_function(t, m)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+                _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
         if is_first:
-            relate(t, f, begin, count, numbers, h)
+            add_relation_blocks(t, f, begin, count, numbers, h)
     return total
 
 
 @compiled
-def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add gradients of a law's function in one vector to rows by groups: carriers, then auxiliary vectors."""
+def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
+    """Add the gradient of a function of force element f with respect to one of its vectors (entry e of its list) to
+    the rows ``left`` (mean pose) and ``right`` (end pose), sorted by the velocities of the bodies, then by
+    auxiliary vectors."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_place[group], right + t.group_place[group]
-    for i in range(moved_by(t, k)):
-        v = velocity_of(t, k, i)
+    for i in range(velocity_count(t, k)):
+        v = velocity_index(t, k, i)
         left[v] += dot(lever[i], t.left[k])
         own[v] += dot(motion[i], t.right[k])
     if t.part_lower[e] >= 0:
@@ -108,8 +120,9 @@ def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
 
 
 @exported
-def gather_gap(t: Tables, f: int) -> None:
-    """Write the gradient of a law's coordinate in the balances of its groups to row 0 of ``left_gradient``.
+def gather_coordinate_gradient(t: Tables, f: int) -> None:
+    """Compute the generalized forces of a unit force along the coordinate of force element f on the bodies that it
+    acts on, and write them to the first row of ``left_gradient``.
 
     It uses the levers of the step that was tried last.
     """
@@ -117,9 +130,9 @@ def gather_gap(t: Tables, f: int) -> None:
     numbers, count = t.group_place[last] + t.group_width[last], t.functions_count[t.constraints + f]
     fill(t.left_gradient, count * numbers, 0.0)
     for r in range(count):
-        gradients(t, begin + r)
+        compute_gradients(t, begin + r)
         for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r]):
-            _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+            _gather_gradients(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
     for j in range(numbers):
         total = 0.0
         for r in range(count):
@@ -128,8 +141,10 @@ def gather_gap(t: Tables, f: int) -> None:
 
 
 @compiled
-def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Subtract h left (dg/dw) right of law f from its blocks, with mean gradients left and end gradients right."""
+def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+    """Subtract h left (dg/dw) right, the stiffness of force element f in a step of length h, from its blocks of
+    Newton's matrix, where left and right are the gradients of its ``count`` functions from number ``begin`` on at
+    the mean and at the end of the step, ``numbers`` entries each."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for b in range(t.groups_count[f]):

@@ -10,18 +10,18 @@ from phlexible.step.kernels.floating_bodies import (
     LOSS,
     PARTS,
     STRAIN,
-    end_inertia,
-    end_inner,
+    accept_pose,
+    advance_frame_branches,
+    frame_branch_energy,
+    frame_branch_work,
     frame_energies,
-    inner_energy,
-    inner_work,
 )
-from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
+from phlexible.step.kernels.laws import energy_dissipated_by, stored_energy, work_supplied_by
 from phlexible.step.kernels.loads import load_work
-from phlexible.step.kernels.many.contacts_among_many import contact_group_energy, end_contact_groups
-from phlexible.step.kernels.rods import round_off_of_rods
-from phlexible.step.kernels.soft import end_soft, soft_energy
-from phlexible.step.kernels.step import given_work
+from phlexible.step.kernels.many.contacts_among_many import accept_contact_history, contact_group_energy
+from phlexible.step.kernels.rods import rod_round_off
+from phlexible.step.kernels.soft import advance_soft_branches, soft_body_energy
+from phlexible.step.kernels.step import prescribed_motion_work
 from phlexible.step.kernels.teams import energies_of_teams, is_alone
 from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, SPRING
 
@@ -31,14 +31,15 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 
 
 @exported
-def end_step(t: Tables, h: float, damping: float) -> None:
-    """Accept the step and write the new state, the work of every source and the dissipated energy."""
+def accept_step(t: Tables, h: float, damping: float) -> None:
+    """Write the end of the step into the state: pose, velocities, multipliers, history variables, the work of every
+    source (loads, drives) and the dissipated energy."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
-        t.dissipated[0] += end_inner(t, b, h)
+        t.dissipated[0] += advance_frame_branches(t, b, h)
     for f in range(t.forces):
-        t.dissipated[0] += dissipated_by(t, f, h, damping)
-    t.dissipated[0] += t.soft_loss[0] + end_soft(t, h) + t.contact_group_loss[0]
+        t.dissipated[0] += energy_dissipated_by(t, f, h, damping)
+    t.dissipated[0] += t.soft_loss[0] + advance_soft_branches(t, h) + t.contact_group_loss[0]
     for q in range(t.sources):
         t.work[q] += source_work(t, q)
     for f in range(t.forces):
@@ -47,27 +48,29 @@ def end_step(t: Tables, h: float, damping: float) -> None:
     for b in range(t.carriers):
         t.position[b] += t.shift[b]
     for b in range(t.frames):
-        end_inertia(t, b)
+        accept_pose(t, b)
     copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
     copy(t.impact_end, t.impact, t.impacts)
-    end_contact_groups(t)
+    accept_contact_history(t)
     copy(t.velocity1, t.velocity, t.velocities)
     copy(t.multiplier1, t.multiplier, t.rows)
 
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Work of a load, or of prescribed parts of an interaction, in the step [J]."""
+    """Return the work in the step of source number q [J]: of a load, or of the prescribed motion or force of an
+    interaction."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads
-    work = given_work(t, i)
-    return work + supplied_by(t, i - t.constraints) if i >= t.constraints else work
+    work = prescribed_motion_work(t, i)
+    return work + work_supplied_by(t, i - t.constraints) if i >= t.constraints else work
 
 
 @compiled
 def translational_energy(t: Tables, linear: Vectors) -> float:
-    """Kinetic energy of the linear velocities V, sum m V_a . V_b / 2 [J]."""
+    """Return the kinetic energy sum m V_a . V_b / 2 of the linear velocities of all carriers (floating bodies and
+    nodes) [J]."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += 0.5 * t.mass[p] * dot(linear[t.mass_first[p]], linear[t.mass_second[p]])
@@ -75,8 +78,9 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 
 @exported
-def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Whether the energies of the step change by the work of its sources minus what it dissipates.
+def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
+    """Return whether the energies of the mechanism change in the step by the work of loads and drives minus what is
+    dissipated, up to a tolerance; the error and the allowed error are stored in the table ``ledger`` [J].
 
     They do at a solution, up to Newton's tolerance and round-off; error and allowed error are written to
     ``ledger``. Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to the error
@@ -91,7 +95,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     change += (energy[KINETIC + 1] - energy[KINETIC]) + (energy[STRAIN + 1] - energy[STRAIN])
     size += energy[KINETIC + 1] + energy[KINETIC] + energy[STRAIN + 1] + energy[STRAIN]
     for b in range(t.frames):
-        change += inner_work(t, b, h)
+        change += frame_branch_work(t, b, h)
     for b in range(t.carriers):
         work = dot(t.weight[b], t.shift[b])
         change -= work
@@ -101,7 +105,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
         change -= work
         size += abs(work)
     for i in range(t.interactions):
-        work = given_work(t, i)
+        work = prescribed_motion_work(t, i)
         if i >= t.constraints:  # what a law takes from the motion it stores, loses or has from outside
             f = i - t.constraints
             work += t.scalar_force[f] * t.theta_change[f]
@@ -113,7 +117,7 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
     opens = t.ledger[0] > t.ledger[1]
     if any_of(opens):
         mass = total_mass(t)
-        explained = (RELAXED if is_relaxed else ROUND_OFF) * round_off(t, h, damping)
+        explained = (RELAXED if is_relaxed else ROUND_OFF) * round_off_scale(t, h, damping)
         explained += still * (mass * still + sqrt(2.0 * mass * translation))
         t.ledger[1] += where(opens, explained, 0.0)
     return t.ledger[0] <= t.ledger[1]
@@ -121,7 +125,8 @@ def ledger_closes(t: Tables, h: float, damping: float, still: Number, is_relaxed
 
 @compiled
 def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Sum ``frame_energies`` over all frames into the table ``frame_energy``."""
+    """Sum the energies and losses of all floating bodies in the step (``frame_energies``, six numbers) into the
+    table ``frame_energy`` [J]."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):
@@ -131,22 +136,23 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 
 
 @compiled
-def round_off(t: Tables, h: float, damping: float) -> float:
-    """Sum of the absolute terms whose differences are the energies of the step [J].
+def round_off_scale(t: Tables, h: float, damping: float) -> float:
+    """Return the sum of the absolute values of all terms whose differences are the energies of the step [J]; times
+    the precision of floats it is the round-off of the energy balance.
 
     Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
     centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
     """
     sum_frame_energies(t, h, damping, True)
-    total = round_off_of_rods(t) + t.frame_energy[PARTS]
+    total = rod_round_off(t) + t.frame_energy[PARTS]
     for k in range(t.vectors):
-        total += length(t.pull[k]) * (length(t.change[k]) + parts_of_place(t, k))
+        total += vector_length(t.pull[k]) * (vector_length(t.change[k]) + sum_of_position_terms(t, k))
     return total
 
 
 @compiled
 def total_mass(t: Tables) -> float:
-    """Total mass of all carriers [kg]."""
+    """Return the total mass of all carriers (floating bodies and nodes) [kg]."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += t.mass[p]
@@ -154,32 +160,34 @@ def total_mass(t: Tables) -> float:
 
 
 @compiled
-def length(v: Vector) -> float:
-    """Return the length of a vector."""
+def vector_length(v: Vector) -> float:
+    """Return the Euclidean length of a vector."""
     return sqrt(dot(v, v))
 
 
 @compiled
-def parts_of_place(t: Tables, k: int) -> float:
-    """Sum of the lengths of the terms of vector k at the start of the step."""
+def sum_of_position_terms(t: Tables, k: int) -> float:
+    """Return the sum of the lengths of the terms of point or direction k at the start of the step: centre of mass,
+    point in the body, elastic displacements [m]; a scale of its round-off."""
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
-        return length(t.place0[k])
+        return vector_length(t.place0[k])
     eta, P, first = t.xi0 + (t.coordinates_begin[b] + 1), t.shape + t.shape_vectors_begin[k], t.vector_first[k]
-    total = length(t.vector_base[k])
+    total = vector_length(t.vector_base[k])
     for j in range(t.vector_last[k] - first):
-        total += abs(eta[first + j]) * length(P[j])
-    return total + length(t.position[b]) if t.vector_is_point[k] == 1 else total
+        total += abs(eta[first + j]) * vector_length(P[j])
+    return total + vector_length(t.position[b]) if t.vector_is_point[k] == 1 else total
 
 
 @exported
-def energies(t: Tables) -> None:
-    """Compute kinetic, strain, gravity and spring energy at the state of ``begin_step`` into ``energy`` [J]."""
+def compute_energies(t: Tables) -> None:
+    """Compute the kinetic, strain, gravity and spring energy of the mechanism at the start of the step and store
+    them in the table ``energy``, shape (4,) [J]."""
     sum_frame_energies(t, 1.0, 0.0, False)
     kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
     strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0
     for b in range(t.frames):
-        strain += inner_energy(t, b)
+        strain += frame_branch_energy(t, b)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])
     for f in range(t.forces):
@@ -189,6 +197,6 @@ def energies(t: Tables) -> None:
             spring += energy
         else:
             strain += energy
-    strain += soft_energy(t)
+    strain += soft_body_energy(t)
     spring += contact_group_energy(t)
     t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring

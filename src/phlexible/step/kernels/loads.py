@@ -21,28 +21,30 @@ from phlexible.step.compilation.notation import (
     vector,
 )
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.segments import place_of
+from phlexible.step.kernels.segments import block_entry
 from phlexible.step.kernels.soft import pressure_work
-from phlexible.step.kernels.vectors import couple, mean_place, moved_by, velocity_of
+from phlexible.step.kernels.vectors import mean_vector, subtract_coupling, velocity_count, velocity_index
 from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, PRESSURE
 
 
 @exported
-def pull_of_loads(t: Tables) -> None:
-    """Add all loads to the forces on the vectors."""
+def apply_loads(t: Tables) -> None:
+    """Add the forces of all loads (forces and moments on attachments) to the forces on the points and directions
+    that they act on, in world axes."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
             t.pull[t.load_point[q]] += world_load(t, q)
         elif kind != PRESSURE:
-            turn = solved_for_triad(t, triad, world_load(t, q))
+            turn = solve_triad_moment(t, triad, world_load(t, q))
             for i in range(3):
-                t.pull[triad + i] += cross(turn, mean_place(t, triad + i))
+                t.pull[triad + i] += cross(turn, mean_vector(t, triad + i))
 
 
 @compiled
 def world_load(t: Tables, q: int) -> Vector:
-    """Return load q in world axes [N or N m]."""
+    """Return the force or moment of load q in world axes [N or N m]; follower loads are rotated with the mean axes
+    of their attachment."""
     value, kind = t.load_value[q], t.load_kind[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
         return value @ mean_triad(t, t.load_triad[q])
@@ -51,13 +53,15 @@ def world_load(t: Tables, q: int) -> Vector:
 
 @compiled
 def mean_triad(t: Tables, k: int) -> Matrix:
-    """Return the matrix whose rows are the three mean directions from vector k on."""
-    return matrix(mean_place(t, k), mean_place(t, k + 1), mean_place(t, k + 2))
+    """Return the 3 x 3 matrix whose rows are the three directions from vector number k on (axes of an attachment in
+    the world), each as the mean over the step."""
+    return matrix(mean_vector(t, k), mean_vector(t, k + 1), mean_vector(t, k + 2))
 
 
 @compiled
-def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
-    """Solve (4.16) for t, with the triad that starts at vector k and the moment m."""
+def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
+    """Return the vector t for which the forces t x d_i on the three directions d_i from vector number k on have the
+    moment m (4.16), with mean directions of the step."""
     D = mean_triad(t, k)
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
@@ -72,23 +76,25 @@ def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
 
 @exported
 def load_work(t: Tables, q: int) -> float:
-    """Work of load q in the step [J]: f . delta(x), for moments sum f_i . delta(d_i)."""
+    """Return the work of load q in the step [J]: force times displacement of its point, for a moment the sum over
+    the three directions d_i of its attachment of f_i . delta(d_i)."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
     if kind == PRESSURE:
         return pressure_work(t, q)
-    turn, total = solved_for_triad(t, triad, world_load(t, q)), 0.0
+    turn, total = solve_triad_moment(t, triad, world_load(t, q)), 0.0
     for i in range(3):
-        total += dot(cross(turn, mean_place(t, triad + i)), t.change[triad + i])
+        total += dot(cross(turn, mean_vector(t, triad + i)), t.change[triad + i])
     return total
 
 
 @exported
-def load_tangent(t: Tables, h: float) -> None:
-    """Add the derivatives of follower forces and moments to the mean triad to the bodies' blocks.
+def add_load_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of follower forces and of all moments, which rotate with their attachments, to the blocks
+    of the loaded bodies in Newton's matrix, for a step of length h.
 
-    The change at constant world force is in ``force_tangent``.
+    The change at constant world force is in ``add_force_tangents``.
     """
     for q in range(t.loads):
         kind, k = t.load_kind[q], t.load_triad[q]
@@ -97,7 +103,7 @@ def load_tangent(t: Tables, h: float) -> None:
         if kind == FOLLOWER_FORCE:
             for i in range(3):
                 block = t.blocks + t.load_block[3 * q + i]
-                couple(t, 0.5 * h * along(t.load_value[q], i), block, t.load_point[q], k + i, h)
+                subtract_coupling(t, 0.5 * h * along(t.load_value[q], i), block, t.load_point[q], k + i, h)
         else:
             rigid, first, last = t.rigid_of[t.vector_carrier[k]], t.widest, 0
             for j in range(t.dimension, rigid):
@@ -111,26 +117,28 @@ def load_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """Subtract d(t x m_i) = dt x m_i + t x dm_i, with (4.16) differentiated, for velocity j, from the blocks."""
+    """Subtract the derivative of the forces of moment q on the directions of its attachment with respect to
+    velocity j of its body, by (4.16) differentiated, from column j of this body's block in Newton's matrix."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
-    turn, follows = solved_for_triad(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
+    turn, follows = solve_triad_moment(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     right = vector(0.0, 0.0, 0.0)
     for i in range(3):
-        m, dm = mean_place(t, k + i), 0.5 * motion_by(t, k + i, j)
+        m, dm = mean_vector(t, k + i), 0.5 * motion_column(t, k + i, j)
         right += dot(dm, turn) * m + dot(m, turn) * dm - (2.0 * dot(m, dm)) * turn
         if follows:
             right += along(t.load_value[q], i) * dm
-    dt = solved_for_triad(t, k, right)
+    dt = solve_triad_moment(t, k, right)
     for i in range(3):
-        df = h * (cross(dt, mean_place(t, k + i)) + cross(turn, 0.5 * motion_by(t, k + i, j)))
+        df = h * (cross(dt, mean_vector(t, k + i)) + cross(turn, 0.5 * motion_column(t, k + i, j)))
         lever = t.lever + t.lever_vectors_begin[k + i]
-        for v in range(t.dimension, moved_by(t, k + i)):  # a direction does not move with V
-            place_of(t, b, velocity_of(t, k + i, v), j)[0] -= dot(lever[v], df)
+        for v in range(t.dimension, velocity_count(t, k + i)):  # a direction does not move with V
+            block_entry(t, b, velocity_index(t, k + i, v), j)[0] -= dot(lever[v], df)
 
 
 @compiled
-def motion_by(t: Tables, k: int, j: int) -> Vector:
-    """Return dx/dnu_j of vector k; zero outside of the support of its shapes."""
+def motion_column(t: Tables, k: int, j: int) -> Vector:
+    """Return the derivative dx/dnu_j of point or direction k at the end of the step with respect to velocity j of
+    its body; zero if this velocity does not move it."""
     rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
     if j < rigid:
         return motion[j]

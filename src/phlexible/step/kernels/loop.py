@@ -21,8 +21,8 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
-from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
-from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
+from phlexible.step.kernels.contact_steps import find_active_contacts, substeps_around_contacts
+from phlexible.step.kernels.ledger import accept_step, compute_energies, energies_balance
 from phlexible.step.kernels.solver.conjugate_gradients import solve_by_gradients
 from phlexible.step.kernels.solver.newton import (
     ACCEPTABLE,
@@ -36,7 +36,7 @@ from phlexible.step.kernels.step import (
     begin_ports,
     driven_angles_follow,
     drives_are_smooth,
-    start_from_end,
+    start_next_step,
 )
 from phlexible.step.kernels.teams import form_teams
 from phlexible.step.kernels.vectors import vector_rates
@@ -80,8 +80,8 @@ def advance(
     reactions: Rows1,
     stored: Numbers,
 ) -> tuple[int, int]:
-    """Take up to the requested number of steps of one size, and return how many were taken and the status of the
-    last.
+    """Advance the state by up to the requested number of steps of one size, and return how many were taken and the
+    status of the last one (converged, or why it was not taken).
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -104,7 +104,7 @@ def advance(
     begin_bodies(t)
     if count == 0:
         set_vectors(t.moving0, given, t.moving)
-        write_row(t, rows)
+        store_state(t, rows)
         vector_rates(t)
         row = 1
     are_equal, longest = len(sizes) == 1, 0.0
@@ -160,7 +160,7 @@ def advance(
             kept = row
             row += 1
             set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
-            write_row(t, rows + t.state_numbers * kept)
+            store_state(t, rows + t.state_numbers * kept)
     if asked.measures:
         set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
         begin_bodies(t)
@@ -172,14 +172,14 @@ def advance(
 
 
 @compiled
-def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, kept: int) -> None:
-    """Store the reactions of a step: those of the first one of a call, and half of them in row ``kept`` (-1:
-    none)."""
+def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
+    """Store the joint multipliers and element forces of a step: in ``first`` those of the first step of a call, and
+    averaged with the step before in row ``stored_row`` of the stored states (-1: in none)."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
-        if kept >= 0:
-            own = t.state_numbers * (kept + 1) - t.reactions + i
+        if stored_row >= 0:
+            own = t.state_numbers * (stored_row + 1) - t.reactions + i
             rows[own] = 0.5 * (rows[own] + t.reaction[i])
 
 
@@ -195,7 +195,8 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Take one step from the state that ``begin_bodies`` or ``start_from_end`` has prepared, and return its status.
+    """Attempt one step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared, accept
+    it if it converges, and return its status (one for each lane, where several mechanisms step at the same time).
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -213,19 +214,19 @@ def take_step(
             break
         is_relaxed = is_redundant or attempt >= ATTEMPTS
         if attempt > 0 or not is_tried:
-            guess(t, h, attempt, is_redundant, part, rest)
+            set_initial_guess(t, h, attempt, is_redundant, part, rest)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         products = -1
         if most > 0 and attempt == 0 and not is_relaxed:
             products = solve_by_gradients(t, h, damping, least_speed, most)
             if products < 0:
-                guess(t, h, attempt, is_redundant, part, rest)
+                set_initial_guess(t, h, attempt, is_redundant, part, rest)
         found, iterations = where(rest, CONVERGED, CONVERGED), where(rest, float(products), 0.0)
         if products < 0 and attempt == 0 and longest > 0.0 and t.members > 0 and any_of(t.parts[0] > 1.0):
             found, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable, rest, ROUGH)
             t.counter[0] += where(rest, iterations, 0.0)
-            if all_of(found == CONVERGED) and any_of(asks_for_parts(t, h, longest, damping)):
+            if all_of(found == CONVERGED) and any_of(contacts_request_substeps(t, h, longest, damping)):
                 status = where(rest, TOUCHING, TOUCHING)
                 break
         if products < 0:
@@ -233,87 +234,91 @@ def take_step(
         t.counter[0] += where(rest, iterations, 0.0)
         stopped = rest & ((found == CONVERGED) | (found == NEARLY_CONVERGED))
         if any_of(stopped):
-            found = checked(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, found, stopped)
+            found = checked_status(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, found, stopped)
         status = where(rest, found, status)
         solved = rest & (status == CONVERGED)
         rest = rest & (not solved)
         if is_relaxed and any_of(solved):
-            spare_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
+            remove_redundant_multipliers(t, h, damping, ACCEPTABLE * least_speed, solved)
     if longest > 0.0 and not any_of(status == TOUCHING):
-        status = where(asks_for_parts(t, h, longest, damping), TOUCHING, status)
+        status = where(contacts_request_substeps(t, h, longest, damping), TOUCHING, status)
     are_solved = status == CONVERGED
     if not all_of(are_solved):  # lanes that have a solution take the step once more, without the others
         t.counter[0] = where(are_solved, iterated, t.counter[0])
         t.counter[1], t.counter[3] = depended, opened  # of steps that are taken
     else:
-        t.last_error[0] = step_error(t, h)
-        remember(t, h, part, t.counter[0] - iterated, is_redundant)
-        end_step(t, h, damping)
-        start_from_end(t)
+        t.last_error[0] = estimated_step_error(t, h)
+        store_prediction_errors(t, h, part, t.counter[0] - iterated, is_redundant)
+        accept_step(t, h, damping)
+        start_next_step(t)
     return status
 
 
 @compiled
-def asks_for_parts(t: Tables, h: float, longest: float, damping: float) -> Truth:
-    """Whether contacts that push in the step that was tried request substeps; their number is stored in
-    ``parts``."""
+def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float) -> Truth:
+    """Return whether contacts that are active in the step of length h just attempted require it to be divided into
+    substeps; their number is stored in the table ``parts``."""
     t.parts[0] = 1.0
-    if any_of(contacts_push(t)):
-        t.parts[0] = parts_around_contacts(t, h, longest, damping)
+    if any_of(find_active_contacts(t)):
+        t.parts[0] = substeps_around_contacts(t, h, longest, damping)
     return t.parts[0] > 1.0
 
 
 @compiled
-def spare_multipliers(t: Tables, h: float, damping: float, still: float, those: Truth) -> None:
-    """Remove the null-space component from the multipliers of redundant joints, in these lanes.
+def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
+    """Remove the null-space component (joint forces that cancel each other) from the multipliers of redundant
+    joints, in the selected lanes, but not where the energy balance would then no longer close.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
     """
     copy(t.multiplier1, t.saved_multiplier, t.rows)
-    is_noticed = those & (remove_null_space_multipliers(t, those) > NOTICEABLE)
+    is_noticed = selected & (remove_null_space_multipliers(t, selected) > NOTICEABLE)
     t.counter[1] += where(is_noticed, 1.0, 0.0)
-    opens = those & (not ledger_closes(t, h, damping, still, True, 1.0))
+    opens = selected & (not energies_balance(t, h, damping, still, True, 1.0))
     if any_of(opens):
         for i in range(t.rows):
             t.multiplier1[i] = where(opens, t.saved_multiplier[i], t.multiplier1[i])
 
 
 @compiled
-def checked(
-    t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, those: Truth
+def checked_status(
+    t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a step after Newton's method has stopped, in these lanes.
+    """Return the status of a step after Newton's method has stopped: converged only if its energy balance closes
+    and all angles turned by less than a right angle. Other lanes than the selected ones keep ``status``.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
     is counted and accepted.
     """
     are_counted = angles_can_be_counted(t) & driven_angles_follow(t)
-    if not any_of(those & are_counted):
-        return where(those, NOT_CONVERGED, status)
+    if not any_of(selected & are_counted):
+        return where(selected, NOT_CONVERGED, status)
     is_near = status == NEARLY_CONVERGED
     share = where(is_near, LITTLE if t.members > 0 else 1.0, 1.0)
-    opens = those & are_counted & (not ledger_closes(t, h, damping, still, is_relaxed, share))
+    opens = selected & are_counted & (not energies_balance(t, h, damping, still, is_relaxed, share))
     is_other = is_near | (t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1])
     t.counter[3] += where(opens & (not is_other), 1.0, 0.0)
     found = where(opens & is_other, UNBALANCED, CONVERGED)
-    return where(those, where(are_counted, found, NOT_CONVERGED), status)
+    return where(selected, where(are_counted, found, NOT_CONVERGED), status)
 
 
 @compiled
-def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, those: Truth) -> None:
-    """Set the initial guess of Newton's method for this attempt, in these lanes.
+def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
+    """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a step of
+    length h, in the selected lanes (of several mechanisms that step at the same time).
 
-    The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation (``remember``),
-    or uses nu_n where there is no step before. In a step far longer than a period nu changes its sign at the end of
-    each step, and such a start may lie many amplitudes away from the solution; then follow -nu_n, which leaves the
-    bodies where they are; -nu_n for the elastic rates only; zero. Relaxed attempts begin at nu_n.
+    The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
+    (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
+    changes its sign at the end of each step, and such a start may lie many amplitudes away from the solution; then
+    follow -nu_n, which leaves the bodies where they are; -nu_n for the elastic rates only; zero. Relaxed attempts
+    begin at nu_n.
     """
     for i in range(t.rows):
-        t.multiplier1[i] = where(those, t.multiplier[i], t.multiplier1[i])
+        t.multiplier1[i] = where(selected, t.multiplier[i], t.multiplier1[i])
     if attempt == 0:
-        continue_velocities(t, h, is_redundant, part, those)
+        extrapolate_velocities(t, h, is_redundant, part, selected)
         return
     kind = attempt % ATTEMPTS
     for b in range(t.carriers):
@@ -324,27 +329,28 @@ def guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, thos
                 now = -now
             elif kind == 3:
                 now = 0.0
-            t.velocity1[i] = where(those, now, t.velocity1[i])
+            t.velocity1[i] = where(selected, now, t.velocity1[i])
 
 
 @compiled
-def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, those: Truth) -> None:
-    """Extrapolate all velocities linearly, in these lanes, and add the extrapolation error predicted by recurrence.
+def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
+    """Set the first guess of all velocities at the end of a step of length h by linear extrapolation from the last
+    two steps, in the selected lanes, plus the extrapolation error that is predicted from those of the last steps.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
     """
-    length, seen = share_of_last_step(t, h), 2
+    length, seen = step_length_ratio(t, h), 2
     is_learnt = (t.known_velocities[0] >= ENOUGH) & (abs(length - 1.0) <= SAME_SIZE)
     if part >= 0:
         is_learnt, seen = t.known_velocities[0] >= ENOUGH + t.recurrences, MISSES
     n = t.velocities
     for i in range(n):
         line = t.velocity[i] + length * (t.velocity[i] - t.previous_velocity[i])
-        t.velocity1[i] = where(those, line, t.velocity1[i])
+        t.velocity1[i] = where(selected, line, t.velocity1[i])
     if is_redundant or not any_of(is_learnt):
         return
-    find_recurrence(t, t.miss_product + RECURRENCE * RECURRENCE * max(part, 0))
+    solve_recurrence(t, t.miss_product + RECURRENCE * RECURRENCE * max(part, 0))
     found, largest = 0.0, 0.0
     for i in range(n):
         miss = 0.0
@@ -358,20 +364,22 @@ def continue_velocities(t: Tables, h: float, is_redundant: bool, part: int, thos
             weighted = t.velocity_weight[i] * t.line_miss[k * n + i]
             size += weighted * weighted
         largest = max(largest, size)
-    is_followed = those & is_learnt & (found <= MOST_MISSED * MOST_MISSED * largest)
+    is_followed = selected & is_learnt & (found <= MOST_MISSED * MOST_MISSED * largest)
     for i in range(n):
         t.velocity1[i] += where(is_followed, t.saved_velocity[i], 0.0)
 
 
 @compiled
-def share_of_last_step(t: Tables, h: float) -> float:
-    """Ratio of h to the length of the last step, by which changes of velocity continue; 0 without a step before."""
+def step_length_ratio(t: Tables, h: float) -> float:
+    """Return h divided by the length of the last step, the factor of the last change of velocity in a linear
+    extrapolation; 0 if there was no step before."""
     return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
 
 
 @compiled
-def find_recurrence(t: Tables, products: Reals) -> None:
-    """Solve for the linear recurrence of extrapolation errors, by least squares.
+def solve_recurrence(t: Tables, products: Reals) -> None:
+    """Solve for the coefficients of a linear recurrence by which each error of the velocity extrapolation follows
+    from the six before it, by least squares with the given scalar products of past errors.
 
     The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
     has none.
@@ -399,8 +407,9 @@ def find_recurrence(t: Tables, products: Reals) -> None:
 
 
 @compiled
-def step_error(t: Tables, h: float) -> float:
-    """Estimated error of the displacement in the step [m] (4.22); zero if no step of this size came before."""
+def estimated_step_error(t: Tables, h: float) -> float:
+    """Return the estimated discretization error of the displacement in a step of length h [m] (4.22), the largest
+    of all bodies, from second differences of the velocities; 0 if no step of this size came before."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0
@@ -418,8 +427,9 @@ def step_error(t: Tables, h: float) -> float:
 
 
 @compiled
-def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Store the velocities for the next guess, and the errors of their linear extrapolation in the last steps.
+def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
+    """Store what the first guess of the next step needs: the velocities of this step, and the error that their
+    linear extrapolation had, with its scalar products with the errors of the steps before.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
@@ -428,13 +438,13 @@ def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bo
     first step on that takes more than the fewest iterations: before it there is nothing to gain. Models with
     redundant joints do not use them.
     """
-    length, n, rows = share_of_last_step(t, h), t.velocities, RECURRENCE
+    length, n, rows = step_length_ratio(t, h), t.velocities, RECURRENCE
     known, is_known = t.known_velocities[0], t.known_velocities[0] > 0.0
     if part < 0:
         is_known, rows = is_known & (abs(length - 1.0) <= SAME_SIZE), 1
     is_known = is_known & ((known > 1.0) | (iterations > FEWEST))
     if is_redundant or not any_of(is_known):
-        keep_velocity(t, 1.0)
+        store_velocity(t, 1.0)
         return
     goes_on = is_known & (known > 1.0)
     if not all_of(goes_on):
@@ -465,27 +475,30 @@ def remember(t: Tables, h: float, part: int, iterations: float, is_redundant: bo
     enough = ENOUGH
     if part >= 0:
         enough = ENOUGH + t.recurrences
-    keep_velocity(t, where(is_known, min(known + 1.0, enough), 1.0))
+    store_velocity(t, where(is_known, min(known + 1.0, enough), 1.0))
 
 
 @compiled
-def keep_velocity(t: Tables, known: float) -> None:
-    """Store nu_n as the velocities of the step before, and the number of equal steps that precede the next one."""
+def store_velocity(t: Tables, known: float) -> None:
+    """Store the velocities at the start of the step as those of the step before, and ``known``, the number of equal
+    steps that precede the next one."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 
 
 @compiled
 def set_vectors(target: Vectors, source: Reals, count: int) -> None:
-    """Copy values of functions of time, three numbers each, into vectors."""
+    """Copy the values of ``count`` prescribed vectors, three consecutive numbers each, from ``source`` into the
+    vectors ``target``."""
     for k in range(count):
         target[k] = vector(source[3 * k], source[3 * k + 1], source[3 * k + 2])
 
 
 @compiled
-def write_row(t: Tables, stored: Reals) -> None:
-    """Write the state, with its energies, into a row."""
+def store_state(t: Tables, stored: Reals) -> None:
+    """Compute the energies of the present state and copy all state tables into the row ``stored``, shape (state
+    numbers,); the maximum of the step error starts anew."""
     begin_ports(t)
-    energies(t)
+    compute_energies(t)
     copy(t.state, stored, t.state_numbers)
     t.step_error[0] = 0.0

@@ -23,7 +23,8 @@ def measured_vectors(
     places: Rows2,
     rates: Rows2,
 ) -> None:
-    """Write position and rate of each vector, shape (vectors, 3) each.
+    """Write the world position and its rate of each of many points and directions fixed to bodies or nodes, at
+    given poses and velocities, into ``places`` and ``rates``, both of shape (vectors, 3).
 
     Args:
         position, rotation, eta: of the state.
@@ -86,7 +87,8 @@ def measure_rows(
     angles,
     measured,
 ):
-    """Apply ``measured_vectors`` and then ``measure`` to many mechanisms of one structure.
+    """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates of
+    points) and then ``measure`` (coordinates and rates) to each row, and write the results to ``measured``.
 
     Args:
         position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each

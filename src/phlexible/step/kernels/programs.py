@@ -11,13 +11,13 @@ from typing import Any
 
 from phlexible.step.compilation.compiled import entry_point_for, exporting
 from phlexible.step.kernels import contact, contact_steps, laws, ledger, segments, step, teams
-from phlexible.step.kernels.families import MODULES, exported_of
+from phlexible.step.kernels.families import MODULES, exported_kernels
 from phlexible.step.kernels.solver import conjugate_gradients, elimination
 from phlexible.step.tables.functions import FAMILIES
 from phlexible.step.tables.requests import DualHeader, IntegerRow
 
-KERNELS = exported_of(*MODULES, conjugate_gradients, contact, contact_steps, elimination, laws, ledger)
-KERNELS |= exported_of(segments, step, teams)
+KERNELS = exported_kernels(*MODULES, conjugate_gradients, contact, contact_steps, elimination, laws, ledger)
+KERNELS |= exported_kernels(segments, step, teams)
 
 
 def _exports(header: Any) -> None:
@@ -25,7 +25,8 @@ def _exports(header: Any) -> None:
 
 
 def _program(name: str, title: str, functions: tuple[str, ...], header: type) -> Any:
-    """Return the entry point of one program, which writes the addresses of its functions into a header."""
+    """Return the entry point of one program of the compiled step (a family of forces, compiled and cached by
+    itself), which writes the addresses of its functions into a header that Python passes."""
     names = {"exported_functions": exporting([KERNELS[each] for each in functions])}
     function = FunctionType(_exports.__code__, {**globals(), **names})
     function.__doc__, function.__annotations__ = title, {"return": None}

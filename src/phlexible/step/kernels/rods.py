@@ -16,9 +16,9 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.branches import pull_of_branches
-from phlexible.step.kernels.floating_bodies import crossed, crossing, one, trace
-from phlexible.step.kernels.laws import damper
+from phlexible.step.kernels.branches import branch_force
+from phlexible.step.kernels.floating_bodies import cross_of_dyads, eye, skew_of, trace
+from phlexible.step.kernels.laws import damping_coefficient
 
 # Strains of rods between neighbouring sections, and the forces on these (docs/theory.md, 8).
 #
@@ -32,8 +32,10 @@ from phlexible.step.kernels.laws import damper
 
 
 @compiled
-def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return sum S_k x_k over the sections of point p, from differences, since the sum of all S is zero."""
+def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
+    """Return the derivative with respect to arc length of the rod axis at quadrature point p, sum_k S_k x_k over
+    its sections with positions x (or displacements) in the world; it is formed from differences, since the sum of
+    all S_k is zero."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -42,8 +44,9 @@ def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
 
 
 @compiled
-def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
-    """Return the weighted sum of R_k^T over the sections of point p, with directors as rows."""
+def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
+    """Return the weighted sum of the rotations of the sections around quadrature point p of a rod, as a 3 x 3
+    matrix whose rows are the interpolated directors (section axes) in the world."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
     for k in range(1, t.rod_nodes_count[p]):
@@ -52,8 +55,9 @@ def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
 
 
 @compiled
-def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Return the change of ``directors`` in the step, from the changes of the rotations."""
+def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
+    """Return the change in the step of the interpolated directors (section axes, rows of ``weighted_directors``) at
+    quadrature point p of a rod."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -63,35 +67,40 @@ def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
 
 @compiled
 def curvature(D: Matrix, S: Matrix) -> Vector:
-    """Return the curvature K of directors D and their derivatives S."""
-    return -0.5 * crossed(D @ transposed(S))
+    """Return the curvature vector (two bendings and torsion) of a rod [rad/m], from its directors D (section axes,
+    rows) and their derivatives S with respect to arc length."""
+    return -0.5 * cross_of_dyads(D @ transposed(S))
 
 
 @compiled
-def place_of_strain(t: Tables, s: int) -> int:
-    """Return the index of the s-th strain among the six (Gamma, K)."""
+def strain_index(t: Tables, s: int) -> int:
+    """Return the index of a rod's strain number s among the six strains (three stretches and shears Gamma, three
+    curvatures K); in the plane the third one is the curvature about z."""
     return 5 if t.dimension == 2 and s == 2 else s
 
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains theta = L^T (Gamma, K) of point p, or their changes, from ``rod_force`` on."""
+    """Write the strains of quadrature point p of a rod, L^T (Gamma, K) with the stretch vector Gamma and the
+    curvature vector K, into ``theta`` at the places of its force elements; or their changes, from the changes of
+    Gamma and K."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
-        place = place_of_strain(t, s)
+        place = strain_index(t, s)
         theta[t.rod_force[p] + s] = along(first, place) if place < 3 else along(second, place - 3)
 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute X', D, D' and theta of all points at the start of the step."""
+    """Compute the axis derivative, the directors (section axes) with their derivatives, and the strains at all
+    quadrature points of all rods at the start of the step."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
-            place_slope(t, p, t.position),
-            directors(t, p, weights, t.rotation),
-            directors(t, p, slopes, t.rotation),
+            axis_slope(t, p, t.position),
+            weighted_directors(t, p, weights, t.rotation),
+            weighted_directors(t, p, slopes, t.rotation),
         )
         t.rod_along0[p], t.rod_directors0[2 * p], t.rod_directors0[2 * p + 1] = X, D, S
         set_strains(t, p, D @ X, curvature(D, S), t.theta0)
@@ -99,84 +108,94 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute changes of all strains, their forces with derivatives, and the stresses L F."""
+    """Compute the changes of all rod strains in a step of length h, their mean elastic and damping forces with
+    derivatives, and from these the stress resultants (force and moment in section axes) at all quadrature
+    points."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
-        dX, dD, dS = place_slope(t, p, t.shift), turned_directors(t, p, weights), turned_directors(t, p, slopes)
+        dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
         t.rod_change[p], t.rod_turn[2 * p], t.rod_turn[2 * p + 1] = dX, dD, dS
-        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
-        bend = -0.5 * crossed(dD @ transposed(S) + D @ transposed(dS))
+        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        bend = -0.5 * cross_of_dyads(dD @ transposed(S) + D @ transposed(dS))
         set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
         force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
         for s in range(t.rod_strains):
-            place = place_of_strain(t, s)
-            force[place], slope[place] = strain_force(t, t.rod_force[p] + s, h, damping)
+            place = strain_index(t, s)
+            force[place], slope[place] = rod_strain_force(t, t.rod_force[p] + s, h, damping)
         L = t.rod_share + 3 * p
         first, second = vector(force[0], force[1], force[2]), vector(force[3], force[4], force[5])
         t.rod_pull[2 * p], t.rod_pull[2 * p + 1] = L[0] @ first, L[1] @ first + L[2] @ second
 
 
 @compiled
-def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the force F of a strain, and its derivative to theta_{n+1}: (8.14) for the linear laws of rods."""
-    stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damper(t, f, h, damping)
-    creeping, steeper = pull_of_branches(t, f, h)
+def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
+    """Return the mean force of one linear strain of a rod (force element f) over a step of length h, elastic,
+    viscous and of Maxwell branches (8.14), and its derivative to the strain at the end."""
+    stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
+    creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
     return t.scalar_force[f], -0.5 * stiffness - d - steeper
 
 
 @compiled
-def mean_along(t: Tables, p: int) -> Vector:
-    """Return X' of point p at the middle of the step."""
+def mean_axis_slope(t: Tables, p: int) -> Vector:
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in the world, at the
+    mean of the step."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 
 @compiled
 def mean_directors(t: Tables, which: int) -> Matrix:
-    """Return D (``which`` = 2 p) or D' (2 p + 1) at the middle of the step."""
+    """Return the directors (section axes, rows) at quadrature point p of a rod at the mean of the step for
+    ``which`` = 2 p, or their derivatives with respect to arc length for 2 p + 1."""
     return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
 
 
 @compiled
 def mean_section(t: Tables, b: int) -> Matrix:
-    """Return the directors of section b at the middle of the step, as rows."""
+    """Return the directors (axes, rows) of rod section b, a rigid body, in the world at the mean of the step."""
     return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
 
 
 @compiled
-def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Return the forces of the stresses of point p on the directors of its k-th section, as rows."""
+def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
+    """Return the generalized forces that the stress resultants at quadrature point p of a rod exert on the three
+    directors (axes) of its k-th section, as rows, where X is the axis derivative, D the directors and S their
+    derivatives at the mean of the step."""
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
-    return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
+    return matrix(f.x * X, f.y * X, f.z * X) - skew_of(bending) @ (0.5 * (slope * D - value * S))
 
 
 @exported
-def add_rod_pulls(t: Tables) -> None:
-    """Add forces and moments of all rods to the sums for their sections (8.3)."""
+def add_rod_forces(t: Tables) -> None:
+    """Add the forces and moments of all rods on their sections (rigid bodies) to the sums of forces and moments of
+    these (8.3), in world axes."""
     for p in range(t.rod_points):
-        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
         for k in range(t.rod_nodes_count[p]):
             b = t.rod_node[t.rod_nodes_begin[p] + k]
             t.force_sum[b] += t.rod_slope[t.rod_nodes_begin[p] + k] * force
-            t.moment_sum[b] += crossed(transposed(mean_section(t, b)) @ on_directors(t, p, k, X, D, S))
+            t.moment_sum[b] += cross_of_dyads(transposed(mean_section(t, b)) @ director_forces(t, p, k, X, D, S))
 
 
 @compiled
-def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
-    """Return moments on a section with directors ``own``, a row for each unit of K.
+def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
+    """Return the moments on a rod section for unit values of the three bending and torsion moments, as rows: a_y x
+    z_z - a_z x z_y and cyclic, with the directors a of the section (rows of ``section``) and the rows z of Z.
 
     They are a_y x z_z - a_z x z_y and cyclic, with a the directors and z the rows of Z.
     """
-    x, y, z = row(own, 0), row(own, 1), row(own, 2)
+    x, y, z = row(section, 0), row(section, 1), row(section, 2)
     u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
     return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
 
 
 @exported
-def round_off_of_rods(t: Tables) -> float:
-    """Sum of stretching forces times the positions whose differences stretch, for the round-off of energies [J]."""
+def rod_round_off(t: Tables) -> float:
+    """Return the sum over all rods of stretching force times the size of the positions whose differences are the
+    stretch [J], a scale of the round-off of their energy."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
@@ -193,11 +212,12 @@ def round_off_of_rods(t: Tables) -> float:
 
 
 @exported
-def rod_tangent(t: Tables, h: float) -> None:
-    """Add the derivative of rod forces to the blocks of all pairs of sections that share an element."""
+def add_rod_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of all rod forces over a step of length h with respect to the velocities of the sections
+    to the blocks of Newton's matrix for all pairs of sections of an element."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
-        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
         L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
         of_first, mixed = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[1]), s, h)
@@ -209,11 +229,9 @@ def rod_tangent(t: Tables, h: float) -> None:
         for k in range(count):  # moments of unit stresses, in columns; those of forces where places move
             N, own = t.rod_value[first + k], mean_section(t, t.rod_node[first + k])
             stretch = transposed(_crossed_rows(own, N * X))
-            bend = transposed(turns_of_bending(own, 0.5 * (t.rod_slope[first + k] * D - N * S)))
+            bend = transposed(bending_moments(own, 0.5 * (t.rod_slope[first + k] * D - N * S)))
             moved = (
-                (-0.25 * h * h * N) * crossing(t.rod_pull[2 * p] @ own)
-                - stretch @ stretch_moved
-                - bend @ bend_moved
+                (-0.25 * h * h * N) * skew_of(t.rod_pull[2 * p] @ own) - stretch @ stretch_moved - bend @ bend_moved
             )
             t.rod_left[3 * k], t.rod_left[3 * k + 1] = stretch, bend
             t.rod_left[3 * k + 2] = t.inverse_mean[t.rod_node[first + k]] @ moved
@@ -221,18 +239,20 @@ def rod_tangent(t: Tables, h: float) -> None:
             b, N, slope = t.rod_node[first + l], t.rod_value[first + l], t.rod_slope[first + l]
             own, a = transposed(t.rotation1[b]), t.half_turn[b]
             delta = (0.5 * h / (1.0 + dot(a, a))) * transposed(t.inverse_mean[b])
-            turned, bent = N * _crossed_rows(own, X1), 0.5 * turns_of_bending(own, slope * D1 - N * S1)
+            turned, bent = N * _crossed_rows(own, X1), 0.5 * bending_moments(own, slope * D1 - N * S1)
             stretch_turned, bend_turned = aa @ turned + ab @ bent, ba @ turned + bb @ bent
-            push_turned = transposed(D) @ stretch_turned - (0.5 * h * N) * crossing(t.rod_pull[2 * p] @ own)
+            push_turned = transposed(D) @ stretch_turned - (0.5 * h * N) * skew_of(t.rod_pull[2 * p] @ own)
             push_turned = push_turned @ delta
             for k in range(count):
                 S_k = t.rod_slope[first + k]
                 into = -1.0 * (t.rod_left[3 * k] @ stretch_turned + t.rod_left[3 * k + 1] @ bend_turned)
                 if k == l:
-                    into += (0.5 * h) * curl(t.rotation1[b] @ on_directors(t, p, k, X, D, S))  # (4.12)
+                    into += (0.5 * h) * trace_minus(t.rotation1[b] @ director_forces(t, p, k, X, D, S))  # (4.12)
                 else:
-                    into -= (0.25 * h * (S_k * N - t.rod_value[first + k] * slope)) * _turning(t, p, k, l)
-                _add(
+                    into -= (0.25 * h * (S_k * N - t.rod_value[first + k] * slope)) * _bending_along_rotated(
+                        t, p, k, l
+                    )
+                _add_section_block(
                     t,
                     t.blocks + t.rod_block[t.rod_pairs_begin[p] + k * count + l],
                     t.velocities_count[b],
@@ -245,19 +265,20 @@ def rod_tangent(t: Tables, h: float) -> None:
 
 @compiled
 def _crossed_rows(M: Matrix, a: Vector) -> Matrix:
-    """Return the matrix M [a], the cross products of the rows of M with a."""
+    """Return the 3 x 3 matrix M [a], whose rows are the cross products of the rows of M with the vector a."""
     return matrix(cross(row(M, 0), a), cross(row(M, 1), a), cross(row(M, 2), a))
 
 
 @compiled
 def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
-    """Multiply row i of a matrix by h s[i]."""
+    """Return the 3 x 3 matrix whose row i is row i of M times h s[i]."""
     return matrix((h * s[0]) * row(M, 0), (h * s[1]) * row(M, 1), (h * s[2]) * row(M, 2))
 
 
 @compiled
-def _add(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add four 3 x 3 matrices to a block of rows (V, w) and columns (V, w), or their plane parts."""
+def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
+    """Add the derivatives between linear velocities V and angular velocities w of two rod sections, the 3 x 3
+    matrices vv, vw, wv and ww, to their block of Newton's matrix, or their components in the plane."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y
@@ -283,13 +304,15 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 
 @compiled
-def _turning(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Return the moments on section k by bending along directors that rotate with section l."""
+def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
+    """Return the derivative, a 3 x 3 matrix, of the bending moments at quadrature point p on the k-th section of a
+    rod, where only the directors of its l-th section rotate."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
-    return curl(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
+    return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 
 
 @compiled
-def curl(M: Matrix) -> Matrix:
-    """Return tr(M) I - M, which times d is the sum of u x (d x v) for M = sum of v u^T."""
-    return trace(M) * one() - M
+def trace_minus(M: Matrix) -> Matrix:
+    """Return tr(M) I - M for a 3 x 3 matrix M; times a vector d it is the sum of u x (d x v), where M is the sum of
+    dyads v u^T."""
+    return trace(M) * eye() - M

@@ -17,14 +17,15 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, al
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Whether a node of the elimination is a frame with segments."""
+    """Return whether a node of the elimination is a floating body whose block of Newton's matrix is factored
+    segment by segment, as that of a long body with banded coupling."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
 @compiled
-def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
-    """Return the entry (i, j) of the block of frame b, by velocities, within a segment or between neighbours
-    only."""
+def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
+    """Return the address of entry (i, j) of the block of floating body b in Newton's matrix, for its velocities i
+    and j; in a segmented body they must be in one segment or in neighbouring ones."""
     rigid = t.rigid_of[b]
     if i < rigid:
         if j < rigid:
@@ -37,7 +38,8 @@ def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
 
 @exported
 def factor_segments(t: Tables, b: int) -> Truth:
-    """Factor the block of frame b in place; False where it is singular.
+    """Factor the block of the segmented (banded) floating body b in Newton's matrix in place by LU decomposition;
+    return False where it is singular.
 
     V is left out where only m couples it.
     """
@@ -71,7 +73,8 @@ def factor_segments(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
-    """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
+    """Solve a linear system with the factored block of the segmented (banded) floating body b in place, for right
+    sides x of shape (velocities of b, columns)."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1
@@ -108,7 +111,8 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Subtract S_p,i S_q . x / m from N_pq,i: from the point of frame b to its centre of mass.
+    """Move the inertia moments N of segmented floating body b, whose matrix is about its reference point, to its
+    centre of mass, by subtracting S_p,i S_q . x / m, where S are its first moments and x its coordinates.
 
     S is stored over sqrt(m).
     """
@@ -125,8 +129,9 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 
 @exported
-def add_border(t: Tables, b: int, C: Matrix) -> None:
-    """Write the rows and columns of the auxiliary y into the block of frame b."""
+def set_border(t: Tables, b: int, C: Matrix) -> None:
+    """Write the rows and columns of an auxiliary unknown y, by which the inertia of segmented floating body b is
+    taken about its centre of mass without filling its band, into the block of b in Newton's matrix."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)

@@ -15,9 +15,9 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
-from phlexible.step.kernels.branches import fade, lost_of_strain
+from phlexible.step.kernels.branches import dashpot_loss, update_relaxation
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.laws import GAUSS, log_quotient, user_gradient, value_of_user
+from phlexible.step.kernels.laws import GAUSS, log_quotient, user_function_value, user_gradient
 from phlexible.step.tables.declarations import (
     LOGARITHMS,
     NOTHING,
@@ -32,9 +32,10 @@ from phlexible.step.tables.declarations import (
 
 
 @compiled
-def slope_along(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a: int) -> Vector:
-    """Return sum_i (slopes_i)_a x_i of ``count`` nodes, from differences to the first: the sum of all slopes is
-    zero."""
+def nodal_slope(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a: int) -> Vector:
+    """Return the derivative of an interpolated field with respect to material coordinate a at one point of an
+    element: sum_i (slopes_i)_a x_i over ``count`` nodes with values x and shape function gradients ``slopes``, from
+    differences to the first node."""
     found = vector(0.0, 0.0, 0.0)
     for i in range(1, count):
         found += along(slopes[i], a) * (values[nodes[i]] - values[nodes[0]])
@@ -55,13 +56,15 @@ VOLUME = 2  # the third function of a group takes det C
 
 @compiled
 def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """Return the double contraction A : B of symmetric tensors A = (a, x) and B = (b, y)."""
+    """Return the double contraction A : B of two symmetric tensors, each given as two vectors, diagonal (11, 22,
+    33) and shear (23, 13, 12): A = (a, x), B = (b, y)."""
     return dot(a, b) + 2.0 * dot(x, y)
 
 
 @compiled
 def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return (11, 22, 33) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
+    """Return the diagonal (11, 22, 33) of the bilinear form of two symmetric tensors A = (a, x) and B = (b, y),
+    given as diagonal and shear components, that for B = A is the cofactor matrix of A."""
     return vector(
         0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
         0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
@@ -70,8 +73,9 @@ def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
 
 
 @compiled
-def cofactor_sides(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return (23, 13, 12) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
+def cofactor_shears(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
+    """Return the off-diagonal components (23, 13, 12) of the bilinear form of two symmetric tensors A = (a, x) and
+    B = (b, y), given as diagonal and shear components, that for B = A is the cofactor matrix of A."""
     return vector(
         0.5 * (x.y * y.z + x.z * y.y - a.x * y.x - x.x * b.x),
         0.5 * (x.x * y.z + x.z * y.x - a.y * y.y - x.y * b.y),
@@ -80,14 +84,15 @@ def cofactor_sides(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
 
 
 @compiled
-def total(a: Vector) -> float:
-    """Return the sum of the components of a vector."""
+def trace_of(a: Vector) -> float:
+    """Return the sum of the components of a vector, the trace of a tensor with this diagonal."""
     return a.x + a.y + a.z
 
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """Return log c, with c the squared stretch across a sheet without stress there, at det C = x in its plane.
+    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it, where x
+    = det C is the squared area stretch in its plane; a and b are the parameters of its volume energy.
 
     a, b: numbers of its function.
     """
@@ -104,19 +109,22 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
 
 @compiled
 def thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the squared stretch c across a sheet without stress there, at det C = x in its plane."""
+    """Return the squared thickness stretch c of an elastic sheet without stress across it, where x = det C is the
+    squared area stretch in its plane; a and b are the parameters of its volume energy."""
     return exp(log_of_thickness_squared(a, b, x))
 
 
 @compiled
 def undeformed_value(q: int) -> float:
-    """Undeformed value of the invariant of function q: each group has functions of I_1, of I_2 and of det C."""
+    """Return the value without deformation of the strain invariant that energy function q depends on: 3 for I_1 and
+    I_2, 1 for det C."""
     return 1.0 if q % 3 == 2 else 3.0
 
 
 @compiled
-def energy_of(t: Tables, q: int, change: float) -> float:
-    """Energy density of function q, whose invariant differs by ``change`` from its undeformed value [J/m3].
+def term_energy(t: Tables, q: int, change: float) -> float:
+    """Return the energy density of energy function q of a soft body (of one strain invariant), where the invariant
+    differs by ``change`` from its value without deformation [J/m3].
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -127,32 +135,35 @@ def energy_of(t: Tables, q: int, change: float) -> float:
     if kind == PROPORTIONAL:
         return a * change
     if kind == OF_USER:
-        return value_of_user(t.soft_energy[q], x)
+        return user_function_value(t.soft_energy[q], x)
     is_right = x > 0.0
     if kind == LOGARITHMS:
         return where(is_right, (a + b * log1p(change)) * log1p(change), nan)
     if kind == RECIPROCAL:
         return where(is_right, -a * change / x, nan)
-    return where(is_right, energy_of_sheet(a, b, x, change), nan)
+    return where(is_right, sheet_energy(a, b, x, change), nan)
 
 
 @compiled
-def energy_of_sheet(a: float, b: float, x: float, change: float) -> float:
-    """Energy density of a sheet whose thickness follows, at det C = x, which changed by ``change`` [J/m3]."""
+def sheet_energy(a: float, b: float, x: float, change: float) -> float:
+    """Return the part of an elastic sheet's energy density that depends on its area, with the thickness that
+    follows from zero stress across it [J/m3]: x = det C is the squared area stretch, and ``change`` is x - 1."""
     log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
 
 
 @compiled
-def slope_of_sheet(a: float, b: float, x: float) -> float:
-    """Derivative of ``energy_of_sheet`` to det C = x [J/m3]."""
+def sheet_slope(a: float, b: float, x: float) -> float:
+    """Return the derivative of ``sheet_energy``, an elastic sheet's energy density, with respect to the squared
+    area stretch x = det C [J/m3]."""
     return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of function q, and its derivative to the end."""
+    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step,
+    from the strain invariant x to x + change, and its derivative to the end [J/m3]."""
     kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -169,28 +180,29 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     elif kind == RECIPROCAL:
         value, slope = -a / (x * end), a / (x * end * end)
     else:
-        value, slope = quotient_of_sheet(a, b, x, change)
+        value, slope = sheet_quotient(a, b, x, change)
     return where(is_right, value, nan), where(is_right, slope, nan)
 
 
 @compiled_lane_by_lane
-def quotient_of_sheet(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """Return delta(h) / delta(x) of the function of a sheet, and its derivative to the end."""
+def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
+    """Return the discrete derivative of an elastic sheet's energy density with respect to its squared area stretch,
+    from x to x + change, and its derivative to the end [J/m3]; NaN where the area is not positive."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan
     if abs(change) > NEAR * x:
         strained = x - undeformed_value(VOLUME)
-        difference = energy_of_sheet(a, b, end, strained + change) - energy_of_sheet(a, b, x, strained)
+        difference = sheet_energy(a, b, end, strained + change) - sheet_energy(a, b, x, strained)
         value = difference / change
-        return value, (slope_of_sheet(a, b, end) - value) / change
+        return value, (sheet_slope(a, b, end) - value) / change
     middle, value = x + 0.5 * change, 0.0
     for point in range(4):
         place, weight = GAUSS[point]
         place *= 0.5 * change
-        value += 0.5 * weight * (slope_of_sheet(a, b, middle - place) + slope_of_sheet(a, b, middle + place))
+        value += 0.5 * weight * (sheet_slope(a, b, middle - place) + sheet_slope(a, b, middle + place))
     if abs(change) > DIFFERENCE * x:
-        return value, (slope_of_sheet(a, b, end) - value) / change
+        return value, (sheet_slope(a, b, end) - value) / change
     c = thickness_squared(a, b, middle)
     growth = -0.5 * a / middle / (b + 0.5 * a / c)
     bend = -0.5 * b * (growth / middle - c / (middle * middle))
@@ -199,64 +211,69 @@ def quotient_of_sheet(a: float, b: float, x: float, change: float) -> tuple[floa
 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
-    """Energy density W(C) of group g at C = (c, x) [J/m3]."""
+    """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
+    tensor C, given as diagonal c and shear components x [J/m3]."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
-        trace = total(e)
+        trace = trace_of(e)
         return 0.5 * t.soft_lame[g] * trace * trace + t.soft_shear[g] * (dot(e, e) + 0.5 * dot(x, x))
     e = c - vector(1.0, 1.0, 1.0)
-    a, y = cofactor_diagonal(e, x, e, x), cofactor_sides(e, x, e, x)
-    first, second, third = total(e), total(a), (dot(a, e) + 2.0 * dot(x, y)) / 3.0  # invariants of C - I
-    energy = energy_of(t, 3 * g, first) + energy_of(t, 3 * g + 1, 2.0 * first + second)
-    return energy + energy_of(t, 3 * g + 2, first + second + third)
+    a, y = cofactor_diagonal(e, x, e, x), cofactor_shears(e, x, e, x)
+    first, second, third = trace_of(e), trace_of(a), (dot(a, e) + 2.0 * dot(x, y)) / 3.0  # invariants of C - I
+    energy = term_energy(t, 3 * g, first) + term_energy(t, 3 * g + 1, 2.0 * first + second)
+    return energy + term_energy(t, 3 * g + 2, first + second + third)
 
 
 @compiled
 def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
-    """Return S over a step from C = (c, x) that changes by (dc, dx), with gamma D delta(E) of viscosity."""
+    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a step, as diagonal and
+    shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c + dc, x + dx), plus
+    gamma D delta(E) of viscosity and numerical damping."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
-    trace = 0.5 * gamma * lame * total(dc)
+    trace = 0.5 * gamma * lame * trace_of(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
     m, n = c + 0.5 * dc, x + 0.5 * dx
     if t.soft_law[g] == QUADRATIC:
         e = m - one
-        return s + (0.5 * lame * total(e)) * one + shear * e, z + shear * n
+        return s + (0.5 * lame * trace_of(e)) * one + shear * e, z + shear * n
     ec, ex = c + dc, x + dx
-    f = quotient(t, 3 * g, total(c), total(dc))[0]
-    a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_sides(c, x, ec, ex)
-    volume = contraction(cofactor_diagonal(c, x, c, x), cofactor_sides(c, x, c, x), c, x) / 3.0
+    f = quotient(t, 3 * g, trace_of(c), trace_of(dc))[0]
+    a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_shears(c, x, ec, ex)
+    volume = contraction(cofactor_diagonal(c, x, c, x), cofactor_shears(c, x, c, x), c, x) / 3.0
     h = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))[0]
     s, z = s + (2.0 * f) * one + (2.0 * h) * a, z + (2.0 * h) * y
     if t.soft_function[3 * g + 1] != NOTHING:
-        rest = total(m) * one - m
-        second = quotient(t, 3 * g + 1, total(cofactor_diagonal(c, x, c, x)), contraction(rest, -n, dc, dx))[0]
+        rest = trace_of(m) * one - m
+        second = quotient(t, 3 * g + 1, trace_of(cofactor_diagonal(c, x, c, x)), contraction(rest, -n, dc, dx))[0]
         s, z = s + (2.0 * second) * rest, z - (2.0 * second) * n
     return s, z
 
 
 @compiled
 def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return (11, 22, 33) of the mean cofactor along the line from (c, x) to (ec, ex): a third of each bilinear
-    form."""
+    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes linearly from
+    (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
     return third * (both + cofactor_diagonal(ec, ex, ec, ex))
 
 
 @compiled
-def mean_cofactor_sides(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return (23, 13, 12) of the mean cofactor along the line from (c, x) to (ec, ex)."""
+def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
+    """Return the off-diagonal components (23, 13, 12) of the mean cofactor matrix of a symmetric tensor that
+    changes linearly from (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
-    both = cofactor_sides(c, x, c, x) + cofactor_sides(c, x, ec, ex)
-    return third * (both + cofactor_sides(ec, ex, ec, ex))
+    both = cofactor_shears(c, x, c, x) + cofactor_shears(c, x, ec, ex)
+    return third * (both + cofactor_shears(ec, ex, ec, ex))
 
 
 @compiled
-def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress`` to E_{n+1} into ``soft_tangent``: column s at 6 s, shear strains
-    twice."""
+def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
+    """Write the derivative of ``mean_stress``, the mean second Piola-Kirchhoff stress over a step, with respect to
+    the strain E at the end to the table ``soft_tangent`` [Pa], a 6 x 6 matrix in columns, with engineering shear
+    strains."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -266,27 +283,27 @@ def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vecto
     f1, g0, g1, h0, h1 = 0.0, 0.0, 0.0, 0.0, 0.0
     weighted, weighted_sides = (1.0 / 3.0) * (c + 2.0 * ec), (1.0 / 3.0) * (x + 2.0 * ex)
     if not is_quadratic:
-        a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_sides(c, x, ec, ex)
-        end, side = cofactor_diagonal(ec, ex, ec, ex), cofactor_sides(ec, ex, ec, ex)
+        a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_shears(c, x, ec, ex)
+        end, side = cofactor_diagonal(ec, ex, ec, ex), cofactor_shears(ec, ex, ec, ex)
         m, sides = c + 0.5 * dc, -(x + 0.5 * dx)
-        rest = total(m) * one - m
-        f1 = quotient(t, 3 * g, total(c), total(dc))[1]
+        rest = trace_of(m) * one - m
+        f1 = quotient(t, 3 * g, trace_of(c), trace_of(dc))[1]
         start = cofactor_diagonal(c, x, c, x)
-        volume = contraction(start, cofactor_sides(c, x, c, x), c, x) / 3.0
+        volume = contraction(start, cofactor_shears(c, x, c, x), c, x) / 3.0
         h0, h1 = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))
-        g0, g1 = quotient(t, 3 * g + 1, total(start), contraction(rest, sides, dc, dx))
+        g0, g1 = quotient(t, 3 * g + 1, trace_of(start), contraction(rest, sides, dc, dx))
     for s in range(6):
         u = vector(2.0 if s == 0 else 0.0, 2.0 if s == 1 else 0.0, 2.0 if s == 2 else 0.0)
         v = vector(1.0 if s == 3 else 0.0, 1.0 if s == 4 else 0.0, 1.0 if s == 5 else 0.0)
-        trace = total(u)
+        trace = trace_of(u)
         d, z = (spread * trace) * one + own * u, own * v
         if not is_quadratic:
             by_volume = 2.0 * h1 * contraction(end, side, u, v)
-            by_second = 2.0 * g1 * contraction(total(ec) * one - ec, -ex, u, v)
+            by_second = 2.0 * g1 * contraction(trace_of(ec) * one - ec, -ex, u, v)
             d += (2.0 * f1 * trace) * one + by_volume * a + by_second * rest + g0 * (trace * one - u)
             z += by_volume * y + by_second * sides - g0 * v
             d += (2.0 * h0) * cofactor_diagonal(weighted, weighted_sides, u, v)
-            z += (2.0 * h0) * cofactor_sides(weighted, weighted_sides, u, v)
+            z += (2.0 * h0) * cofactor_shears(weighted, weighted_sides, u, v)
         column = t.soft_tangent + 6 * s
         column[0], column[1], column[2] = d.x, d.y, d.z
         column[3], column[4], column[5] = z.x, z.y, z.z
@@ -301,28 +318,32 @@ def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vecto
 
 @compiled
 def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return F_a at the start of the step, at point p of element e."""
+    """Return column a of the deformation gradient F at the start of the step, at quadrature point p of soft element
+    e."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
-    return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
+    return nodal_slope(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return the change delta(F_a) in the step, at point p of element e."""
+    """Return the change in the step of column a of the deformation gradient F, at quadrature point p of soft
+    element e."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
-    return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
+    return nodal_slope(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
-    """Return C_11, C_22, C_33 of F_a = x, y, z, with C_33 = 1 for a sheet."""
+    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor, where x, y, z are the columns of the
+    deformation gradient of soft element e; C_33 = 1 for a sheet."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across)
 
 
 @compiled
 def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
-    """Return the damping factor of element e: tau / h + numerical damping."""
+    """Return the ratio of damping stress to elastic stress increment of soft element e in a step of length h:
+    viscosity tau / h plus numerical damping."""
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
@@ -331,38 +352,42 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 @compiled
 def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """Return the bilinear form e : D f of small strains with 2 e = (a, x) and 2 f = (b, y) [J/m3]."""
-    return 0.25 * t.soft_lame[g] * total(a) * total(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
+    """Return the bilinear form e : D f of two small strains in the linear elasticity D of group g of soft elements
+    [J/m3]; 2 e = (a, x) and 2 f = (b, y) are diagonal and shear components."""
+    return 0.25 * t.soft_lame[g] * trace_of(a) * trace_of(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Return the mean S of the branches at a point over a step in which C changes by (dc, dx)."""
+    """Return the mean stress over a step of length h of the Maxwell branches (springs in series with dashpots) at
+    quadrature point p of soft element e, as diagonal and shear components [Pa], while C changes by (dc, dx)."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
         b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
-        fade(t, t.soft_branch_fading[b], h)
+        update_relaxation(t, t.soft_branch_fading[b], h)
         k, part = t.soft_branch_fading[b], t.soft_branch_share[b]
         mean, gain = part * t.fading_mean[k], part * t.fading_gain[k]
         a += mean * t.soft_strain[own] + gain * dc
         x += mean * t.soft_strain[own + 1] + gain * dx
-    return (0.5 * t.soft_lame[g] * total(a)) * vector(1.0, 1.0, 1.0) + t.soft_shear[g] * a, t.soft_shear[g] * x
+    return (0.5 * t.soft_lame[g] * trace_of(a)) * vector(1.0, 1.0, 1.0) + t.soft_shear[g] * a, t.soft_shear[g] * x
 
 
 @compiled
-def branch_slope(t: Tables, g: int, h: float) -> float:
-    """Contribution of the branches to the factor of D delta(E): sum of shares times B."""
+def branch_gain(t: Tables, g: int, h: float) -> float:
+    """Return the contribution of the Maxwell branches (springs in series with dashpots) of group g of soft elements
+    to the stiffness in a step of length h, as a multiple of the elasticity of small strains."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
-        fade(t, t.soft_branch_fading[b], h)
+        update_relaxation(t, t.soft_branch_fading[b], h)
         slope += t.soft_branch_share[b] * t.fading_gain[t.soft_branch_fading[b]]
     return slope
 
 
 @exported
-def end_soft(t: Tables, h: float) -> float:
-    """Advance the branch strains of all elements to the end of the step; return the energy that dashpots lose [J].
+def advance_soft_branches(t: Tables, h: float) -> float:
+    """Replace the strains of the Maxwell branches (springs in series with dashpots) of all soft elements by those
+    at the end of the step of length h, and return the energy that their dashpots lose [J].
 
     It must be called before the nodes have moved.
     """
@@ -376,21 +401,23 @@ def end_soft(t: Tables, h: float) -> float:
             mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
             dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
             do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
-            lost += end_point(t, e, p, dc, do, h)
+            lost += advance_point_branches(t, e, p, dc, do, h)
     return lost
 
 
 @compiled
-def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Advance the branch strains at a point by a change (dc, do) of C; return the energy that dashpots lose [J]."""
+def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
+    """Replace the strains of the Maxwell branches (springs in series with dashpots) at quadrature point p of soft
+    element e by those at the end of a step of length h in which C changes by (dc, do); return the energy that their
+    dashpots lose [J]."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
         b, own = t.soft_branches_begin[g] + n, 2 * (t.soft_creeps_begin[e] + p * count + n)
-        fade(t, t.soft_branch_fading[b], h)
+        update_relaxation(t, t.soft_branch_fading[b], h)
         k, a, o = t.soft_branch_fading[b], t.soft_strain[own], t.soft_strain[own + 1]
         stored, both = mixed_energy(t, g, a, o, a, o), mixed_energy(t, g, a, o, dc, do)
-        each = lost_of_strain(t, k, stored, both, mixed_energy(t, g, dc, do, dc, do))
+        each = dashpot_loss(t, k, stored, both, mixed_energy(t, g, dc, do, dc, do))
         lost += t.soft_weight[t.soft_points_begin[e] + p] * t.soft_branch_share[b] * each
         t.soft_strain[own] = t.fading_left[k] * a + t.fading_mean[k] * dc
         t.soft_strain[own + 1] = t.fading_left[k] * o + t.fading_mean[k] * do
@@ -399,7 +426,8 @@ def end_point(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> fl
 
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
-    """Energy density in the springs of the branches at a point [J/m3]."""
+    """Return the energy density stored in the springs of the Maxwell branches (spring and dashpot in series) at
+    quadrature point p of soft element e [J/m3]."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -411,7 +439,8 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the forces of all elements to the balances of their nodes, and set their work and loss."""
+    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual, and
+    store the energy that they store and lose in the step [J]."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
         g, gamma, k, first = (
@@ -453,15 +482,16 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 
 
 @exported
-def soft_tangent(t: Tables, h: float, damping: float) -> None:
-    """Add the derivative of ``add_soft_forces`` to the blocks of the nodes."""
+def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
+    """Add the derivatives of the internal forces of all soft elements over a step of length h to the blocks of
+    their nodes in Newton's matrix."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
-            _point_tangent(t, e, p, h, damping)
+            _add_point_tangent(t, e, p, h, damping)
 
 
 @compiled
-def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
+def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_nodes_count[e], t.soft_nodes_begin[e]
     weight, slope = 0.5 * h * h * t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
     x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
@@ -475,7 +505,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     if t.soft_branches_count[g] > 0:
         v, q = branch_stress(t, e, p, dc, do, h)
         s, r = s + v, r + q
-    write_tangent(t, g, c, o, dc, do, gamma + branch_slope(t, g, h))
+    set_stress_tangent(t, g, c, o, dc, do, gamma + branch_gain(t, g, h))
     D = t.soft_tangent
     for j in range(k):
         n, b = t.soft_gradient[slope + j], t.soft_node[first + j]
@@ -506,8 +536,8 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
 
 
 @exported
-def soft_energy(t: Tables) -> float:
-    """Energy stored in all elements at the state [J]."""
+def soft_body_energy(t: Tables) -> float:
+    """Return the energy that all soft elements store at the state, with that of their Maxwell branches [J]."""
     stored = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
@@ -527,29 +557,33 @@ def soft_energy(t: Tables) -> float:
 
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the mean of x,r (a = 1) or x,s (a = 2) of face f at point p over the step."""
+    """Return the mean over the step of a tangent vector of face f of a soft body at quadrature point p: the
+    derivative of the position to the first (a = 1) or second (a = 2) reference coordinate."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    start = slope_along(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    start = nodal_slope(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
 
 
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the change of x,r (a = 1) or x,s (a = 2) of face f at point p in the step."""
+    """Return the change in the step of a tangent vector of face f of a soft body at quadrature point p: of the
+    derivative of the position to the first (a = 1) or second (a = 2) reference coordinate."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    return slope_along(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    return nodal_slope(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
-    """Return the mean normal x,r x x,s of face f at point p, for nodes that move along lines in the step."""
+    """Return the mean over the step of the normal of face f of a soft body at quadrature point p, whose length is
+    the area per reference area, for nodes that move along straight lines."""
     turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 
 
 @exported
 def add_pressures(t: Tables, h: float) -> None:
-    """Subtract h times the forces of all pressures from the balances of their nodes."""
+    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes in the
+    residual."""
     for q in range(t.loads):
         for f in range(t.faces_begin[q], t.faces_end[q]):
             m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -564,7 +598,7 @@ def add_pressures(t: Tables, h: float) -> None:
 
 @exported
 def pressure_work(t: Tables, q: int) -> float:
-    """Work p delta(V) of the pressure q in the step [J]."""
+    """Return the work of pressure load q in the step [J], pressure times the volume that its faces sweep."""
     work = 0.0
     for f in range(t.faces_begin[q], t.faces_end[q]):
         m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -577,8 +611,9 @@ def pressure_work(t: Tables, q: int) -> float:
 
 
 @exported
-def pressure_tangent(t: Tables, h: float) -> None:
-    """Add the derivative of ``add_pressures`` to the blocks of the nodes."""
+def add_pressure_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of the forces of all pressures over a step of length h to the blocks of the nodes of
+    their faces in Newton's matrix."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

@@ -22,26 +22,32 @@ from phlexible.step.kernels.floating_bodies import (
     angular_momentum,
     balance_frame,
     begin_frame,
+    compute_moments,
     elastic_tangent,
     inertia_tangent,
-    moments,
     move_frame,
     unpack_velocity,
 )
-from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
-from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
-from phlexible.step.kernels.laws_of_functions import law_tangent, pull_of_laws
+from phlexible.step.kernels.functions import (
+    add_second_derivatives,
+    apply_function_force,
+    compute_gradients,
+    prescribed_component,
+    weighted_sum,
+)
+from phlexible.step.kernels.laws import is_active, locked_value, relation_size, relation_value
+from phlexible.step.kernels.laws_of_functions import add_law_tangents, apply_law_forces
 from phlexible.step.kernels.teams import is_alone, move_teams, start_teams, tangents_of_teams
 from phlexible.step.kernels.vectors import (
+    add_force_tangents,
     apply_forces,
     begin_vectors,
-    end_chord,
+    end_difference,
     end_vectors,
-    force_tangent,
     levers_and_motions,
-    mean_chord,
-    moved_by,
-    velocity_of,
+    mean_difference,
+    velocity_count,
+    velocity_index,
 )
 from phlexible.step.tables.declarations import ANGLE, MOVING
 
@@ -57,54 +63,59 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Compute chords at t_n, coefficients and constants that are functions of time, and the families' start."""
+    """Compute at the start of the step all difference vectors, the coefficients of scalar functions that change
+    with time, and the starting values of all force families (springs, rods, ...)."""
     for y in range(t.chords):
-        t.chord0[y] = chord_of(t, y, t.place0)
+        t.chord0[y] = weighted_sum(t, y, t.place0)
     for p in range(t.terms):
         c, time = t.term_coefficient[p], t.term_time[p]
         t.term_mean[p], t.term_end[p] = c, c
         if time >= 0:
-            start, end = timed(t.moving0, time), timed(t.moving1, time)
+            start, end = prescribed_component(t.moving0, time), prescribed_component(t.moving1, time)
             t.term_mean[p], t.term_end[p] = 0.5 * c * (start + end), c * end
     for m in range(t.functions):
         constant, time = t.function_constant[m], t.function_time[m]
-        t.function_end[m] = constant + timed(t.moving1, time) if time >= 0 else constant
+        t.function_end[m] = constant + prescribed_component(t.moving1, time) if time >= 0 else constant
     begin_families(t, 0.0, 0.0)
 
 
 @compiled
-def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
-    """Compute changes of all chords, and add forces of constraints and laws to the vectors (8.3)."""
+def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
+    """Compute the changes of all difference vectors in a step of length h, and add the mean forces of constraints
+    (their multipliers) and of force elements to the forces on points and directions (8.3)."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
-            t.chord_change[y] = chord_of(t, y, t.change)
+            t.chord_change[y] = weighted_sum(t, y, t.change)
     for i in range(t.constraints):
         for m in range(t.functions_begin[i], t.functions_end[i]):
-            pull_of(t, m, t.multiplier1[m])
-    pull_of_laws(t, h, damping)
+            apply_function_force(t, m, t.multiplier1[m])
+    apply_law_forces(t, h, damping)
 
 
 @compiled
-def gap(t: Tables, m: int) -> float:
-    """Return the value of constraint row m at the end of the step."""
+def constraint_value(t: Tables, m: int) -> float:
+    """Return the value of constraint row m (one scalar equation of a joint or drive, zero if satisfied) at the end
+    of the step [m, or 1 for cosines]."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
-        total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
-    return total + relation_gap(t, m) - held_at(t, m)
+        total += t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
+    return total + relation_value(t, m) - locked_value(t, m)
 
 
 @compiled
-def gap_size(t: Tables, m: int) -> float:
-    """Sum of the absolute terms of a constraint row, which its round-off is compared with."""
+def constraint_scale(t: Tables, m: int) -> float:
+    """Return the sum of the absolute values of the terms of constraint row m (one scalar equation of a joint or
+    drive), the scale of its round-off."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
-        total += abs(t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p])))
+        total += abs(t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p])))
     return total + relation_size(t, m)
 
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """Write the residuals of constraint rows: w_{n+1} / h, or the multiplier of an inactive row.
+    """Write the residuals of all constraint rows for a step of length h: the value of the constraint at its end
+    divided by h, or the multiplier itself for an inactive row, which is thus zero.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -112,8 +123,8 @@ def constraint_residuals(t: Tables, h: float) -> None:
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.functions_begin[i]
         for r in range(t.functions_count[i]):
-            held = is_held(t, begin + r)
-            rows[r] = where(held, share * gap(t, begin + r), t.multiplier1[begin + r])
+            held = is_active(t, begin + r)
+            rows[r] = where(held, share * constraint_value(t, begin + r), t.multiplier1[begin + r])
     first = t.clusters
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
@@ -121,57 +132,60 @@ def constraint_residuals(t: Tables, h: float) -> None:
 
 @exported
 def constraints_close(t: Tables) -> Truth:
-    """Whether all active constraint rows vanish at the end of the step.
+    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of the
+    step up to round-off.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
     other grow from update to update and move nothing.
     """
     close = True
     for row in range(t.rows):
-        most = GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row)
-        close = close & ((abs(gap(t, row)) <= most) | (not is_held(t, row)))
+        most = GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * constraint_scale(t, row)
+        close = close & ((abs(constraint_value(t, row)) <= most) | (not is_active(t, row)))
         if not any_of(close):
             return close
     return close
 
 
 @compiled
-def interaction_tangent(t: Tables, h: float) -> None:
-    """Add all blocks of the interactions to Newton's matrix: gradients, second derivatives, tangents of laws
-    (8.4)."""
+def add_interaction_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of constraints and of all force elements over a step of length h to Newton's matrix:
+    constraint gradients, geometric stiffness, force derivatives (8.4)."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
         for r in range(t.functions_count[i]):
             m = begin + r
-            held = is_held(t, m)
+            held = is_active(t, m)
             if not all_of(held):
                 (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
                 if not any_of(held):
                     continue
-            gradients(t, m)
+            compute_gradients(t, m)
             if not all_of(held):
-                release(t, m, held)
+                clear_inactive_gradients(t, m, held)
             for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                constrain(t, e, r, size, h)
-            add_curvature(t, m, where(held, t.multiplier1[m], 0.0), h)
-    law_tangent(t, h)
+                add_constraint_blocks(t, e, r, size, h)
+            add_second_derivatives(t, m, where(held, t.multiplier1[m], 0.0), h)
+    add_law_tangents(t, h)
     for k in range(t.auxiliaries):
-        auxiliary_rows(t, k)
+        set_auxiliary_rows(t, k)
 
 
 @compiled
-def release(t: Tables, m: int, held: Truth) -> None:
-    """Set the gradient of function m to zero in lanes where it is inactive."""
+def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
+    """Set the stored gradients of scalar function m to zero in those lanes (of several mechanisms that step at the
+    same time) in which its constraint is not active."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
-        t.left[k], t.right[k] = where(held, t.left[k], nothing), where(held, t.right[k], nothing)
+        t.left[k], t.right[k] = where(active, t.left[k], nothing), where(active, t.right[k], nothing)
 
 
 @compiled
-def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add row r of a constraint, and the column of its multiplier, to the blocks of one vector's carrier."""
+def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
+    """Add row r of a constraint of ``size`` rows (its gradient), and the column of its multiplier, to the blocks of
+    Newton's matrix for the body that carries one of the constraint's vectors (entry e of the list of vectors)."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -181,45 +195,45 @@ def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
         for i in range(d):
             upper[i * size + r] -= along(left, i)
             lower[r * width + i] += along(mean, i)
-    for i in range(d, moved_by(t, k)):
-        v = velocity_of(t, k, i)
+    for i in range(d, velocity_count(t, k)):
+        v = velocity_index(t, k, i)
         upper[v * size + r] -= dot(lever[i], left)
         lower[r * width + v] += dot(motion[i], right)
 
 
 @compiled
-def auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the rows of auxiliary k, dx_{n+1} - sum_i motion_i dnu_i = 0, into its blocks."""
+def set_auxiliary_rows(t: Tables, k: int) -> None:
+    """Write the equation of auxiliary unknown k, the change dx of a vector on an elastic body as a combination of
+    the body's velocity changes, into its rows of Newton's matrix."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
     lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.clusters + k]
     for i in range(d):
         diagonal[i * d + i] = 1.0
-    for j in range(moved_by(t, vector_number)):
+    for j in range(velocity_count(t, vector_number)):
         for i in range(d):
-            lower[i * width + velocity_of(t, vector_number, j)] -= along(motion[j], i)
+            lower[i * width + velocity_index(t, vector_number, j)] -= along(motion[j], i)
 
 
 @compiled
-def given_work(t: Tables, i: int) -> float:
-    """Return the work of moving frames and paths in interaction i: -g times the change of w that they cause (8.5)
-    [J].
-    """
+def prescribed_motion_work(t: Tables, i: int) -> float:
+    """Return the work in the step of the prescribed motions (moving frames and driven paths) that interaction i
+    contains [J]: minus its generalized force times the change of its function that they cause (8.5)."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
     for m in range(t.functions_begin[i], t.functions_end[i]):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:
-            total += g * (timed(t.moving1, time) - timed(t.moving0, time))
+            total += g * (prescribed_component(t.moving1, time) - prescribed_component(t.moving0, time))
         for p in range(t.terms_begin[m], t.terms_end[m]):
             a, b = t.term_first[p], t.term_second[p]
             if t.term_time[p] >= 0:
-                products = dot(t.chord0[a], t.chord0[b]) + dot(end_chord(t, a), end_chord(t, b))
+                products = dot(t.chord0[a], t.chord0[b]) + dot(end_difference(t, a), end_difference(t, b))
                 total -= g * (t.term_end[p] - t.term_mean[p]) * products
             for _ in range(2):
-                force = (g * t.term_mean[p]) * mean_chord(t, b)
+                force = (g * t.term_mean[p]) * mean_difference(t, b)
                 for k in range(t.chord_parts_begin[a], t.chord_parts_end[a]):
                     if t.vector_carrier[t.chord_vector[k]] == MOVING:
                         total -= t.chord_weight[k] * dot(force, t.change[t.chord_vector[k]])
@@ -229,7 +243,8 @@ def given_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Whether no angle of a law turned by a right angle or more in the step."""
+    """Return whether no angle of a force element turned by a right angle or more in the step, so that full turns
+    can be counted."""
     are_small = True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -239,7 +254,7 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Whether no driven angle and no moving frame turns by a right angle or more in this step."""
+    """Return whether no driven angle and no moving frame turns by a right angle or more in this step."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -254,7 +269,8 @@ def drives_are_smooth(t: Tables) -> Truth:
 
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
-    """Whether driven angles end at their paths and not half a turn away, where (8.15) vanishes too.
+    """Return whether all driven angles are at the end of the step on their prescribed path and not half a turn
+    away, where the equation of the drive (8.15) is satisfied too.
 
     There cos(theta - p), minus its derivative by p, is negative.
     """
@@ -266,11 +282,11 @@ def driven_angles_follow(t: Tables) -> Truth:
             if time >= 0:
                 path = t.moving1[time // 3]
                 slope = path.y if time % 3 == 0 else -path.x
-                product = dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
+                product = dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
                 cosine += t.term_coefficient[p] * slope * product
                 is_driven = True
         if is_driven:
-            follow = follow & ((cosine > 0.0) | (not is_held(t, m)))
+            follow = follow & ((cosine > 0.0) | (not is_active(t, m)))
     return follow
 
 
@@ -279,14 +295,16 @@ def driven_angles_follow(t: Tables) -> Truth:
 
 @compiled
 def begin_step(t: Tables) -> None:
-    """Compute everything at t_n that does not change during the step, from the state."""
+    """Compute from the state everything at the start of the step that does not change during the solution: body
+    quantities, points, difference vectors, prescribed motions."""
     begin_bodies(t)
     begin_ports(t)
 
 
 @exported
 def begin_bodies(t: Tables) -> None:
-    """Compute velocities, coordinates, moments and strains of all carriers at t_n, from the state."""
+    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and nodes at
+    the start of the step, from the state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -300,14 +318,16 @@ def begin_bodies(t: Tables) -> None:
 
 @exported
 def begin_ports(t: Tables) -> None:
-    """Compute vectors and their functions at t_n, and prescribed vectors at both ends."""
+    """Compute the positions of all points and directions, and the functions of them that interactions use, at the
+    start of the step; prescribed ones also at its end."""
     begin_vectors(t)
     begin_interactions(t)
 
 
 @exported
-def start_from_end(t: Tables) -> None:
-    """Set the results of ``begin_bodies`` after an accepted step from the end of that step.
+def start_next_step(t: Tables) -> None:
+    """Set what ``begin_bodies`` computes (velocities, elastic coordinates, moments, strains of bodies at the start
+    of a step) by copying the values at the end of the step that was accepted.
 
     Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
     """
@@ -323,14 +343,15 @@ def start_from_end(t: Tables) -> None:
         if is_alone(t, b):
             if m > 1:
                 copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
-                moments(t, b, t.xi0, t.moment0)
+                compute_moments(t, b, t.xi0, t.moment0)
             t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
     start_teams(t)
 
 
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
-    """Compute the residuals of all balances and constraints at velocity1 and multiplier1."""
+    """Compute the residual of the equations of a step of length h (balances of all bodies, then constraints), shape
+    (unknowns,), for the present guess of velocities and multipliers at its end."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -350,7 +371,8 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of everything at velocity1, and the forces over the step."""
+    """Compute the motion of all bodies, points and difference vectors over a step of length h for the present guess
+    of the velocities at its end, and the mean forces of all interactions."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -359,26 +381,28 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
             move_frame(t, b, h, damping)
     move_teams(t, h, damping)
     end_vectors(t)
-    pull_on_vectors(t, h, damping)
+    apply_interaction_forces(t, h, damping)
     forces_of_families(t, h, damping)
 
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Compute Newton's matrix in blocks at the point of the last ``residuals``."""
+    """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and multipliers at
+    the end of the step, in blocks of bodies and constraints, at the point of the last residual."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
             elastic_tangent(t, b, h, damping)
-    force_tangent(t, h)
+    add_force_tangents(t, h)
     add_tangents_of_families(t, h, damping)
-    interaction_tangent(t, h)
+    add_interaction_tangents(t, h)
     tangents_of_teams(t, h, damping)
 
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Write the inertia part of Newton's matrix, and compute levers and motions of all vectors.
+    """Write the inertia part of Newton's matrix for a step of length h into its blocks, after setting all of them
+    to zero, and compute how velocities move all points and directions of bodies and how forces on these act.
 
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
@@ -395,7 +419,8 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """Add the masses to the blocks of the linear velocities V."""
+    """Add the masses of all carriers (floating bodies and nodes) to the diagonal of their linear velocities in
+    Newton's matrix."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

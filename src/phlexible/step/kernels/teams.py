@@ -18,66 +18,74 @@ from phlexible.step.kernels.floating_bodies import (
     move_frame,
     unpack_velocity,
 )
-from phlexible.step.kernels.visits import factor_visit, measure, solve_own
+from phlexible.step.kernels.visits import add_row_scale, factor_visit, solve_visit_rows
 from phlexible.step.tables.declarations import FRAME_ENERGIES
 from phlexible.step.tables.memory import TEAM_LANES
 
 
 @compiled
 def is_alone(t: Tables, node: int) -> bool:
-    """Whether a frame, or another node of the elimination, is in no team now."""
+    """Return whether a node of the elimination (floating body or other) is at present in no team (equal bodies that
+    are computed together in SIMD lanes), so that it is treated by itself."""
     return any_of(t.in_teams[0] == 0.0) or t.is_in_team[node] == 0
 
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
-    """Set whether bodies step in their teams from now on, or separately."""
+    """Set whether equal bodies are computed in teams (together, in SIMD lanes) from now on, or separately."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 
 @compiled
-def formed_teams(t: Tables) -> int:
-    """Number of teams that step in lanes now."""
+def active_team_count(t: Tables) -> int:
+    """Return the number of teams (equal bodies that are computed together in SIMD lanes) in use at present; 0 if
+    bodies are computed separately."""
     return t.teams if t.in_teams[0] > 0.0 else 0
 
 
 @compiled
 def visit_of(t: Tables, g: int, lane: int) -> int:
-    """Visit of the body in a lane of team g."""
+    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g (equal bodies that are
+    computed together)."""
     return t.team_visit[TEAM_LANES * g + lane]
 
 
 @compiled
 def frame_of(t: Tables, g: int, lane: int) -> int:
-    """Frame in a lane of team g."""
+    """Return the index of the floating body in SIMD lane ``lane`` of team g (equal bodies that are computed
+    together)."""
     return t.visit_node[visit_of(t, g, lane)]
 
 
 @compiled_without_overlap
 def write_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy ``count`` numbers into a lane."""
+    """Copy ``count`` numbers from ``source`` to SIMD lane ``lane`` of ``target``, where the numbers of all lanes
+    alternate."""
     for k in range(count):
         target[TEAM_LANES * k + lane] = source[k]
 
 
 @compiled_without_overlap
 def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy ``count`` numbers out of a lane."""
+    """Copy ``count`` numbers of SIMD lane ``lane`` of ``source``, where the numbers of all lanes alternate, to
+    ``target``."""
     for k in range(count):
         target[k] = source[TEAM_LANES * k + lane]
 
 
 @compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Add ``count`` numbers of a lane to others."""
+    """Add ``count`` numbers of SIMD lane ``lane`` of ``source``, where the numbers of all lanes alternate, to those
+    of ``target``."""
     for k in range(count):
         target[k] += source[TEAM_LANES * k + lane]
 
 
 @exported
 def start_teams(t: Tables) -> None:
-    """Compute velocities, coordinates, moments and strains of all teams at t_n, from the state."""
-    for g in range(formed_teams(t)):
+    """Compute the velocities, elastic coordinates, moments and strains at the start of the step of all bodies in
+    teams (equal bodies that are computed together in SIMD lanes), from the state."""
+    for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
@@ -92,8 +100,9 @@ def start_teams(t: Tables) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of all teams at velocity1, and their balances without external forces."""
-    for g in range(formed_teams(t)):
+    """Compute the motion over a step of length h of all bodies in teams (equal bodies that are computed together in
+    SIMD lanes), and their balances without external forces, and copy both to the tables of the mechanism."""
+    for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
         for lane in range(TEAM_LANES):
@@ -114,8 +123,9 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the blocks of all teams in Newton's matrix: contributions of others, inertia and elasticity."""
-    for g in range(formed_teams(t)):
+    """Compute the diagonal blocks in Newton's matrix of all bodies in teams (equal bodies that are computed
+    together in SIMD lanes): inertia and elasticity, and what interactions have added."""
+    for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         block = single_numbers(own.blocks + t.node_diagonal[b])
         for lane in range(TEAM_LANES):
@@ -126,14 +136,16 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Index of neighbour i, of those that are eliminated later, of the body in a lane of team g."""
+    """Return the index, in the list of neighbours of all bodies, of neighbour number i (a block eliminated later)
+    of the body in SIMD lane ``lane`` of team g."""
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the blocks of all teams and update later blocks; True where a body is singular."""
-    for g in range(formed_teams(t)):
+    """Factor the diagonal blocks of all bodies in teams (equal bodies that are computed together in SIMD lanes) and
+    update the blocks that are eliminated later; return True where a body is singular."""
+    for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
         for i in range(count):
@@ -151,39 +163,40 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 
 
 @compiled
-def _add_product(t: Tables, own: Tables, g: int, i: int, j: int, measures: bool) -> None:
-    """Subtract the products of the bodies of team g from the blocks (neighbour i, neighbour j).
+def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool) -> None:
+    """Subtract, after the blocks of team g (equal bodies in SIMD lanes) are factored, the products of their
+    off-diagonal blocks from the blocks that couple their neighbours i and j; ``team`` are the tables of the lanes.
 
     ``measures``: the scale of constraint rows is updated as well.
     """
-    product, n = own.scratch, t.visit_size[visit_of(t, g, 0)]
+    product, n = team.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
-    lower, upper = own.blocks + t.lower[later(t, g, 0, i)], own.blocks + t.upper[later(t, g, 0, j)]
+    lower, upper = team.blocks + t.lower[later(t, g, 0, i)], team.blocks + t.upper[later(t, g, 0, j)]
     fill(product, rows * columns, 0.0)
     subtract_product(lower, rows, n, upper, columns, product, columns)
     for lane in range(t.team_count[g]):
         visit = visit_of(t, g, lane)
         place = t.targets_begin[visit] + i * t.neighbours_count[visit] + j
         if measures:
-            measure(t, visit, i, 1.0)
+            add_row_scale(t, visit, i, 1.0)
         for r in range(rows):
             row = t.blocks + (t.target[place] + r * t.target_stride[place])
             add_lane(single_numbers(product + r * columns), row, lane, columns)
         if measures:
-            measure(t, visit, i, -1.0)
+            add_row_scale(t, visit, i, -1.0)
 
 
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
-    """Solve for the rows of the teams in b and update later rows; if it ``returns``, complete the rows of the
-    teams."""
-    for g in range(formed_teams(t)):
+    """Solve for the rows of b that belong to bodies in teams (equal bodies that are computed together in SIMD
+    lanes): forward substitution, or back substitution if ``returns``."""
+    for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_numbers(own.scratch)
         if not returns:
             for lane in range(TEAM_LANES):
                 write_lane(b + t.visit_row[visit_of(t, g, lane)], single_numbers(x), lane, n)
-            solve_own(own, first, x, 1)
+            solve_visit_rows(own, first, x, 1)
         for i in range(t.neighbours_count[first]):
             k, size = later(t, g, 0, i), t.neighbour_size[later(t, g, 0, i)]
             fill(own.scratch, size, 0.0)
@@ -201,8 +214,9 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Add ``frame_energies`` of the bodies of all teams to ``frame_energy``."""
-    for g in range(formed_teams(t)):
+    """Add the energies and losses in the step of all bodies in teams (equal bodies that are computed together in
+    SIMD lanes) to the table ``frame_energy``, shape (6,) [J]."""
+    for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)
         for lane in range(t.team_count[g]):

@@ -21,15 +21,15 @@ from phlexible.step.compilation.notation import (
     row,
     vector,
 )
-from phlexible.step.kernels.floating_bodies import add_column, axis_of, unit
-from phlexible.step.kernels.rods import add_rod_pulls
+from phlexible.step.kernels.floating_bodies import add_column, rotation_axis, unit
+from phlexible.step.kernels.rods import add_rod_forces
 from phlexible.step.kernels.segments import has_segments
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
 
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
-    """Return a vector in body axes, rho = x0 + P eta."""
+    """Return point or direction k of a floating body in body axes at its elastic coordinates eta, x0 + P eta."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
@@ -38,7 +38,8 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute x_n of all vectors, and delta(x) of those that are prescribed."""
+    """Compute the world positions of all points and directions at the start of the step, and of those that are
+    prescribed functions of time also the change in the step."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -56,7 +57,8 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute delta(x) of all vectors on carriers, and clear the forces on all."""
+    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes, and set the
+    forces on all of them to zero."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -71,7 +73,8 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """Compute dx/dt of all vectors on carriers at the state of ``begin_step``, into ``change``, for controllers."""
+    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes,
+    and store them in the table ``change``, where controllers read them."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= t.frames:
@@ -87,37 +90,40 @@ def vector_rates(t: Tables) -> None:
 
 @compiled
 def outer(a: Vector, b: Vector) -> Matrix:
-    """Return the outer product a b^T."""
+    """Return the outer product a b^T of two vectors, a 3 x 3 matrix."""
     return matrix(a.x * b, a.y * b, a.z * b)
 
 
 @compiled
-def mean_place(t: Tables, k: int) -> Vector:
-    """Return the mean of vector k over the step."""
+def mean_vector(t: Tables, k: int) -> Vector:
+    """Return the mean over the step of point or direction k, in world axes."""
     return t.place0[k] + 0.5 * t.change[k]
 
 
 @compiled
-def mean_chord(t: Tables, y: int) -> Vector:
-    """Return the mean of chord y over the step."""
+def mean_difference(t: Tables, y: int) -> Vector:
+    """Return the mean over the step of difference vector y (number in the tables; mostly one point minus another),
+    in world axes."""
     return t.chord0[y] + 0.5 * t.chord_change[y]
 
 
 @compiled
-def end_chord(t: Tables, y: int) -> Vector:
-    """Return chord y at the end of the step."""
+def end_difference(t: Tables, y: int) -> Vector:
+    """Return difference vector y (number in the tables; mostly one point minus another) at the end of the step, in
+    world axes."""
     return t.chord0[y] + t.chord_change[y]
 
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces and weights from the balances of the carriers (4.6 to 4.9)."""
+    """Subtract h times all forces on points and directions, and all weights, from the balances of the bodies and
+    nodes that carry them in the residual (4.6 to 4.9)."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
     for b in range(t.frames):
         t.moment_sum[b] = vector(0.0, 0.0, 0.0)
-    add_rod_pulls(t)
+    add_rod_forces(t)
     for k in range(t.vectors):
         b, f = t.vector_carrier[k], t.pull[k]
         if b >= 0 and t.vector_is_point[k] == 1:
@@ -141,12 +147,14 @@ def apply_forces(t: Tables, h: float) -> None:
         rows, axes = t.residual + (t.velocities_begin[b] + d), t.axes_of[b]
         y = h * (t.inverse_mean[b] @ t.moment_sum[b])
         for l in range(axes):
-            rows[l] -= along(y, axis_of(l, axes))
+            rows[l] -= along(y, rotation_axis(l, axes))
 
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """Compute levers and motions of vector k for V, w and deta/dt in the support of its shapes."""
+    """Compute, for point or direction k and each velocity of its body that moves it, the derivative of its world
+    position at the end of a step of length h (motion), and the vector whose product with a force on k is the
+    generalized force (lever)."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -160,7 +168,7 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
     axes, a, B, R1 = t.axes_of[b], t.half_turn[b], t.inverse_mean[b], t.rotation1[b]
     mean, end = 0.5 * (t.arm0[k] + t.arm1[k]), (0.5 * h / (1.0 + dot(a, a))) * t.arm1[k]
     for l in range(axes):
-        turned = row(B, axis_of(l, axes))
+        turned = row(B, rotation_axis(l, axes))
         lever[d + l], motion[d + l] = cross(turned, mean), cross(turned, end)
     P, lever, motion = t.shape + t.shape_vectors_begin[k], lever + (d + axes), motion + (d + axes)
     for j in range(t.vector_last[k] - t.vector_first[k]):
@@ -168,26 +176,29 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
 
 
 @compiled
-def moved_by(t: Tables, k: int) -> int:
-    """Number of velocities that move vector k: those of the frame and the support of its shapes."""
+def velocity_count(t: Tables, k: int) -> int:
+    """Return how many velocities of its carrier (floating body or node) move point or direction k: linear and
+    angular ones, and the elastic rates of shape functions that are not zero there."""
     return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
 
 
 @compiled
-def velocity_of(t: Tables, k: int, i: int) -> int:
-    """Index, among the velocities of its carrier, of the i-th velocity that moves vector k."""
+def velocity_index(t: Tables, k: int, i: int) -> int:
+    """Return the index, among the velocities of its carrier (floating body or node), of the i-th velocity that
+    moves point or direction k."""
     return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
 
 
 @compiled
-def force_tangent(t: Tables, h: float) -> None:
-    """Add the derivative of ``apply_forces`` at constant forces to the blocks of the frames (4.12)."""
+def add_force_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of the generalized forces on floating bodies over a step of length h to their blocks in
+    Newton's matrix, at constant forces on their points: moment arms rotate with the body (4.12)."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]
         m = t.moment_sum[b] @ t.rotation[b]
         for l in range(axes):
-            e = (0.25 * h * h) * unit(axis_of(l, axes))
+            e = (0.25 * h * h) * unit(rotation_axis(l, axes))
             add_column(block + (d * width + d + l), width, cross(e, m), axes)
     for k in range(t.vectors):
         b = t.vector_carrier[k]
@@ -206,14 +217,15 @@ def force_tangent(t: Tables, h: float) -> None:
         phi, P = f @ t.rotation[b], t.shape + t.shape_vectors_begin[k]
         side = t.blocks + (t.side[b] + t.vector_first[k] * t.side_stride[b] + d)
         for l in range(axes):
-            g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
+            g = cross((0.25 * h * h) * unit(rotation_axis(l, axes)), phi)
             for j in range(t.vector_last[k] - t.vector_first[k]):
                 side[j * t.side_stride[b] + l] += dot(P[j], g)
 
 
 @compiled
-def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k motion_l from a block, the derivative of a force c dx_l on vector k.
+def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
+    """Subtract c lever_k motion_l from a block of Newton's matrix, which is the derivative of a force c dx_l on
+    point k that depends on the displacement dx_l of point l at the end of the step.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.
@@ -225,12 +237,12 @@ def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
         return
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[l]
     is_auxiliary = t.velocities_count[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
-    count = d if is_auxiliary else moved_by(t, l)
+    count = d if is_auxiliary else velocity_count(t, l)
     width = d if is_auxiliary else t.carrier_stride[b]
-    for i in range(moved_by(t, k)):
-        line, q = block + velocity_of(t, k, i) * width, c * lever[i]
+    for i in range(velocity_count(t, k)):
+        line, q = block + velocity_index(t, k, i) * width, c * lever[i]
         for j in range(count):
             if is_auxiliary:
                 line[j] -= along(q, j)
             else:
-                line[velocity_of(t, l, j)] -= dot(q, motion[j])
+                line[velocity_index(t, l, j)] -= dot(q, motion[j])

@@ -20,7 +20,8 @@ from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
 
 @compiled
 def is_inverted(t: Tables, node: int, n: int) -> bool:
-    """Whether n rows of a node are inverted, not factored: those of sections and rigid bodies.
+    """Return whether the n rows of a node of the elimination are solved with an explicit inverse instead of LU
+    factors: those of rod sections and rigid bodies.
 
     Rows of joints are factored since they may be dependent.
     """
@@ -29,7 +30,8 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
 
 @compiled
 def factor_visit(t: Tables, index: int) -> Truth:
-    """Factor the block of a visit and solve for the blocks above it, in place; False where it is singular."""
+    """Factor the diagonal block of entry ``index`` of the elimination order in place, and solve with it for its
+    upper off-diagonal blocks; return False where it is singular."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
     rest = block + apart * (n + 1)
@@ -42,16 +44,17 @@ def factor_visit(t: Tables, index: int) -> Truth:
         is_regular = is_regular & factor(rest, n - apart, n, pivots)
     begin, end = t.neighbours_begin[index], t.neighbours_end[index]
     if any_of(is_regular) and t.visit_apart[index] == TOGETHER and begin < end:
-        solve_own(t, index, t.blocks + t.upper[begin], later_rows(t, begin, end))
+        solve_visit_rows(t, index, t.blocks + t.upper[begin], later_row_count(t, begin, end))
     elif any_of(is_regular):
         for j in range(begin, end):
-            solve_own(t, index, t.blocks + t.upper[j], t.neighbour_size[j])
+            solve_visit_rows(t, index, t.blocks + t.upper[j], t.neighbour_size[j])
     return is_regular
 
 
 @compiled
-def solve_own(t: Tables, index: int, x: Reals, columns: int) -> None:
-    """Solve with the factors of a visit for the (rows, columns) block x, in place."""
+def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
+    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order in place,
+    for right sides x of shape (rows, columns)."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     if t.visit_apart[index] == SEGMENTED:
         solve_segments(t, node, x, columns)
@@ -68,10 +71,12 @@ def solve_own(t: Tables, index: int, x: Reals, columns: int) -> None:
 
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
-    """Subtract the products of a visit from later blocks; ``relaxation`` is that of ``eliminate``."""
+    """Subtract the products of the off-diagonal blocks of entry ``index`` of the elimination order, which is
+    factored, from the blocks that are eliminated later (Schur complement); with ``relaxation`` the scale of
+    constraint rows is updated."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
-    width = later_rows(t, begin, end) if is_together else 0
+    width = later_row_count(t, begin, end) if is_together else 0
     for i in range(begin, end):
         lower, rows, column = t.blocks + t.lower[i], t.neighbour_size[i], 0
         if is_together:  # products as wide as all later blocks, added block by block
@@ -81,20 +86,21 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
             columns = t.neighbour_size[j]
             own, stride = t.blocks + t.target[target], t.target_stride[target]
             if relaxation > 0.0 and i == j:
-                measure(t, index, i - begin, 1.0)
+                add_row_scale(t, index, i - begin, 1.0)
             if is_together:
                 add_block(t.product + column, width, own, stride, rows, columns)
             else:
                 subtract_product(lower, rows, n, t.blocks + t.upper[j], columns, own, stride)
             if relaxation > 0.0 and i == j:
-                measure(t, index, i - begin, -1.0)
+                add_row_scale(t, index, i - begin, -1.0)
             column += columns
             target += 1
 
 
 @compiled
-def later_rows(t: Tables, begin: int, end: int) -> int:
-    """Total number of rows of the later nodes ``begin`` .. ``end`` - 1."""
+def later_row_count(t: Tables, begin: int, end: int) -> int:
+    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1 in the lists of blocks that
+    are eliminated later."""
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]
@@ -102,8 +108,10 @@ def later_rows(t: Tables, begin: int, end: int) -> int:
 
 
 @compiled
-def measure(t: Tables, index: int, i: int, sign: float) -> None:
-    """Add the diagonal of the block of later node i of a visit, if it has constraints, to the scale of its rows."""
+def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
+    """Add ``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order to
+    the scale of its rows, if it belongs to constraints; called before and after a change of the block, it records
+    what the bodies contribute."""
     place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
     if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
@@ -113,18 +121,20 @@ def measure(t: Tables, index: int, i: int, sign: float) -> None:
 
 
 @compiled
-def solve_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Solve with the factors of a visit for its rows of b, (unknowns, columns), and update later rows."""
+def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Solve with the factored diagonal block of entry ``index`` of the elimination order for its rows of the right
+    sides b, shape (unknowns, columns), and subtract the result's products from the rows that come later."""
     own = b + t.visit_row[index] * columns
-    solve_own(t, index, own, columns)
+    solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
         rows, later = t.neighbour_size[i], b + t.neighbour_row[i] * columns
         subtract_product(t.blocks + t.lower[i], rows, t.visit_size[index], own, columns, later, columns)
 
 
 @compiled
-def return_to_visit(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Complete the rows of a visit in the (unknowns, columns) block b, once all later rows are solved."""
+def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
+    """Complete the solution in the rows of entry ``index`` of the elimination order, in the right sides b of shape
+    (unknowns, columns), by subtracting products with all later rows, which are solved."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] == TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

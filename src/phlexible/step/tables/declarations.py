@@ -50,21 +50,23 @@ class Table:
     meaning: str
 
     def entries(self, counts: Mapping[str, int]) -> int:
-        """Number of entries for these counts."""
+        """Return the number of entries of this table of the compiled step, for the given counts of a mechanism
+        (bodies, forces, ...) by name."""
         factor, name, more = self.sized_by
         return factor * counts[name] + more
 
     @cached_property
     def sized_by(self) -> tuple[int, str, int]:
-        """Factor, count and summand of the number of entries."""
+        """Return what the size of this table is computed from: a factor, the name of a count and a summand; entries
+        = factor * count + summand."""
         size, _, more = self.size.partition(" + ")
         *factor, name = size.split()
         return int(factor[0]) if factor else 1, name, int(more or 0)
 
     @property
     def owner(self) -> str:
-        """Name of the count of owners, each of which has some entries of this count, consecutively; empty: no
-        ragged list.
+        """Return the name of the count of owners if this table is the count of a ragged list, in which each owner
+        has some consecutive entries; empty for any other table.
 
         A ragged list needs no offsets written by hand. Assembly gives the lengths for all owners by its name, say
         ``parts`` of ``bodies``; kernels read ``t.parts_begin[b]``, ``t.parts_end[b]``, ``t.parts_count[b]``.
@@ -72,8 +74,9 @@ class Table:
         return self.size if self.kind is Kind.COUNT and self.size != "1" else ""
 
 
-def tables_of(text: str) -> tuple[Table, ...]:
-    """Parse tables that a text declares, one a line, below headings of a writer and a kind such as ``STEP VECTOR``.
+def parse_tables(text: str) -> tuple[Table, ...]:
+    """Return the tables that a text declares, one a line with columns for name, size, unit and meaning, below
+    headings of who writes them and their kind, such as ``STEP VECTOR``.
 
     Args:
         text: name, size, unit and meaning of each.
@@ -93,7 +96,7 @@ def tables_of(text: str) -> tuple[Table, ...]:
 
 # Tables of contacts: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
 
-CONTACT_GROUP_TABLES = tables_of(
+CONTACT_GROUP_TABLES = parse_tables(
     """
     SYSTEM COUNT
     contact_groups | 1 | | contacts, each with one law
@@ -244,7 +247,7 @@ CONTACT_GROUP_TABLES = tables_of(
 
 # Tables of rods: quadrature points of their elements, shape functions, stresses (docs/theory.md, 8).
 
-ROD_TABLES = tables_of(
+ROD_TABLES = parse_tables(
     """
     SYSTEM COUNT
     rod_points      | 1 | | quadrature points of rods
@@ -277,7 +280,7 @@ ROD_TABLES = tables_of(
 
 # Tables of soft bodies: elements, their laws, surfaces under pressure (docs/theory.md, 5).
 
-SOFT_TABLES = tables_of(
+SOFT_TABLES = parse_tables(
     """
     SYSTEM COUNT
     soft_groups     | 1 | | groups of elements of soft bodies with one law
@@ -341,7 +344,7 @@ SOFT_TABLES = tables_of(
 # a stored row is all of them, one after the other, in the order of this list.
 
 TABLES: tuple[Table, ...] = (
-    *tables_of(
+    *parse_tables(
         """
         SYSTEM COUNT
         dimension       | 1 | | 1: the x axis, 2: the xy plane, 3: space
@@ -763,7 +766,8 @@ class MemberKind(Enum):
 
     @property
     def is_solid(self) -> bool:
-        """Whether members of the kind have axes, and touch spheres and points."""
+        """Return whether contact members of this kind are solids (plane, block, mesh, ...), with axes, which touch
+        balls and points."""
         return self.value > MemberKind.RIM.value
 
 

@@ -23,7 +23,7 @@ class ForceFamily:
         balance: role of the function that adds forces to the residual.
         tangent: role of the function that adds the derivative of the forces to Newton's matrix.
         equations: further functions that the residual calls, separated by blanks.
-        others: functions that the residual does not call, which are not compiled for dual numbers.
+        extra: functions that the residual does not call, which are not compiled for dual numbers.
         lanes: "refused" if models with it cannot step in lanes; "unused" if programs of several mechanisms, and of
             one structure, do not call it.
     """
@@ -36,24 +36,24 @@ class ForceFamily:
     balance: str = ""
     tangent: str = ""
     equations: str = ""
-    others: str = ""
+    extra: str = ""
     lanes: str = ""
 
     @property
     def of_equations(self) -> tuple[str, ...]:
-        """Names of the functions that the residual of a step calls."""
+        """Return the names of those functions of this force family that the residual of a step calls."""
         return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Names of all functions of the family, each before its callers within it, so that these calls are
-        direct."""
-        return *self.of_equations, *filter(None, (self.tangent,)), *self.others.split()
+        """Return the names of all functions that this force family (program of the compiled step) exports, each
+        before those of the family that call it, so that these calls are direct."""
+        return *self.of_equations, *filter(None, (self.tangent,)), *self.extra.split()
 
 
-def families_of(text: str) -> tuple[ForceFamily, ...]:
-    """Parse families that a text declares, one a line: name, title, count, then fields; lines with a bar
-    continue."""
+def parse_families(text: str) -> tuple[ForceFamily, ...]:
+    """Return the force families (programs of the compiled step) that a text declares, one a line: name, title,
+    count, then fields; lines that begin with a bar continue the line before."""
     found = []
     for line in text.strip().replace("\n    |", " |").splitlines():
         name, title, count, *fields = (part.strip() for part in line.split("|"))
@@ -61,29 +61,29 @@ def families_of(text: str) -> tuple[ForceFamily, ...]:
     return tuple(found)
 
 
-FAMILIES = families_of(
+FAMILIES = parse_families(
     """
     step | bodies and joints | | equations: begin_bodies begin_ports motion_and_forces residuals
-    | others: start_from_end inertia_matrix jacobian constraints_close eliminate substitute factor_frame \
-solve_carrier end_step ledger_closes energies
+    | extra: start_next_step inertia_matrix jacobian constraints_close eliminate substitute factor_frame \
+solve_carrier accept_step energies_balance compute_energies
     long_bodies | long bodies | segments | equations: centre_moments
-    | others: factor_segments solve_segments add_border
-    laws | force elements | forces | begin: begin_laws | equations: pull_of_laws related_rate gather_gap
-    | others: law_tangent forces_of_laws stored_energy
-    contacts | stops and rolling | | equations: begin_gap gap_weights push
-    soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: soft_tangent | equations: end_soft
-    | others: soft_energy
-    pressure | pressure | faces | balance: add_pressures | tangent: pressure_tangent | others: pressure_work
-    rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: rod_tangent
-    | equations: add_rod_pulls | others: round_off_of_rods
-    contact_groups | contacts | members | forces: push_contact_groups | tangent: pair_tangent
-    | others: contact_group_energy end_contact_groups members_push load_pairs harden_pair hardness_of_pair \
-forget_held_pairs frequency_of_pairs correct_for_pairs
-    | lanes: refused
-    contact_steps | steps around contacts | | others: contacts_push parts_around_contacts | lanes: refused
-    loads | loads | loads | forces: pull_of_loads | tangent: load_tangent | others: load_work
-    gradients | large soft bodies | | others: solve_by_gradients | lanes: refused
-    teams | equal bodies in lanes | teams | others: form_teams start_teams move_teams tangents_of_teams \
+    | extra: factor_segments solve_segments set_border
+    laws | force elements | forces | begin: begin_laws
+    | equations: apply_law_forces relation_rate gather_coordinate_gradient
+    | extra: add_law_tangents forces_of_laws stored_energy
+    contacts | stops and rolling | | equations: start_distance coordinate_weights one_sided_force
+    soft | soft bodies | soft_elements | balance: add_soft_forces | tangent: add_soft_tangents
+    | equations: advance_soft_branches | extra: soft_body_energy
+    pressure | pressure | faces | balance: add_pressures | tangent: add_pressure_tangents | extra: pressure_work
+    rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: add_rod_tangents
+    | equations: add_rod_forces | extra: rod_round_off
+    contact_groups | contacts | members | forces: apply_contact_forces | tangent: add_pair_tangents | lanes: refused
+    | extra: contact_group_energy accept_contact_history find_active_pairs set_pair_loads add_pair_stiffness \
+pair_stiffness_over_mass clear_matrix_pairs coupled_squared_frequency correct_for_pairs
+    contact_steps | steps around contacts | | extra: find_active_contacts substeps_around_contacts | lanes: refused
+    loads | loads | loads | forces: apply_loads | tangent: add_load_tangents | extra: load_work
+    gradients | large soft bodies | | extra: solve_by_gradients | lanes: refused
+    teams | equal bodies in lanes | teams | extra: form_teams start_teams move_teams tangents_of_teams \
 eliminate_teams substitute_teams energies_of_teams
     | lanes: unused
     """

@@ -13,14 +13,14 @@ A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 
 
 def most_iterations(memory: Memory) -> int:
-    """Number of products with the matrix that cost as much as an elimination; 0 if conjugate gradients are not
-    used.
+    """Return how many products with Newton's matrix of a soft-body model cost as much as one elimination, the limit
+    for iterations of conjugate gradients; 0 if these are not used for the model.
 
     They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
     large enough. It follows from sizes of tables alone: the same in all runs.
     """
     counts = memory.counts
-    if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _holds_nodes(memory):
+    if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _fixes_nodes(memory):
         return 0
     rows = memory["visit_size"].astype(np.float64)
     sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])
@@ -32,8 +32,9 @@ def most_iterations(memory: Memory) -> int:
     return found if found >= LEAST_PRODUCTS else 0
 
 
-def _holds_nodes(memory: Memory) -> bool:
-    """Whether each constraint contains vectors of one carrier only, and no two constraints the same one."""
+def _fixes_nodes(memory: Memory) -> bool:
+    """Return whether each joint of the model acts on one node (carrier) only, and no two joints on the same one, as
+    conjugate gradients need it."""
     carrier, held = memory["vector_carrier"], list[int]()
     functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):

@@ -66,15 +66,16 @@ OF_FEW = {"kept_numbers": (1, "block_numbers"), "kept_rows": (1, "rows"), "kept_
 # whose products are their entries.
 
 
-def _placed(*writers: Writer) -> IntArray:
-    """Indices of all tables with these writers, counts left out, shape (tables,)."""
+def _table_indices(*writers: Writer) -> IntArray:
+    """Return the indices, in the list of all tables, of those that the given parts of the program write (system,
+    step, ...), without counts; shape (tables,)."""
     found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
     return np.array(found, dtype=np.int64)
 
 
-_GIVEN, _STORED, _VIEWS = _placed(Writer.SYSTEM), _placed(Writer.STATE), _placed(Writer.VIEW)
-_WRITTEN, _CHANGING = _placed(Writer.CLOCK, Writer.STEP), _placed(*set(Writer) - {Writer.SYSTEM})
-_TABLES = _placed(*Writer)
+_GIVEN, _STORED, _VIEWS = _table_indices(Writer.SYSTEM), _table_indices(Writer.STATE), _table_indices(Writer.VIEW)
+_WRITTEN, _CHANGING = _table_indices(Writer.CLOCK, Writer.STEP), _table_indices(*set(Writer) - {Writer.SYSTEM})
+_TABLES = _table_indices(*Writer)
 _COUNTS = np.setdiff1d(np.arange(len(TABLES)), _TABLES)
 _COUNT_NAMES = {TABLES[place].name: k for k, place in enumerate(_COUNTS)}
 _FACTORS, _SIZED_BY, _MORE = np.array(
@@ -101,7 +102,8 @@ class StateRows(Mapping[str, Array]):
         self.numbers, self._places = numbers, places
 
     def __getitem__(self, name: str) -> Array:
-        """Return one table of all rows by its name."""
+        """Return one stored table, by its name, of all stored states as a view, shape (rows, entries of the
+        table)."""
         begin, end, shape = self._places[name]
         return self.numbers[:, begin:end].reshape(len(self.numbers), *shape)
 
@@ -116,7 +118,7 @@ class Memory:
     """Memory of all tables of a model.
 
     Args:
-        given: every table that the system writes, by name, arrays or lists (``packed``); lengths of ragged lists;
+        data: every table that the system writes, by name, arrays or lists (``packed``); lengths of ragged lists;
             counts that do not follow from lengths of tables.
 
     Attributes:
@@ -127,15 +129,15 @@ class Memory:
         steps_alone: number of steps that were taken so far by a call for this memory alone, with repeated ones.
     """
 
-    def __init__(self, given: Mapping[str, ArrayLike]) -> None:
-        found, tables = packed(given)
+    def __init__(self, data: Mapping[str, ArrayLike]) -> None:
+        found, tables = packed(data)
         self.counts = {**dict.fromkeys(OF_FEW, 0), "one": 1, "recurrences": 1, **found}
         self._structure: list[bytes] = []  # of all that share these tables, once one of them was asked
         self._types: list[bytes] = []
         self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
         self._lay_out()
-        self._given = {TABLES[k].name: self._checked(TABLES[k], tables.get(TABLES[k].name)) for k in _GIVEN}
-        self._template[_GIVEN] = [array.__array_interface__["data"][0] for array in self._given.values()]
+        self._tables = {TABLES[k].name: self._checked(TABLES[k], tables.get(TABLES[k].name)) for k in _GIVEN}
+        self._template[_GIVEN] = [array.__array_interface__["data"][0] for array in self._tables.values()]
         self._allocate()
 
     def __copy__(self) -> Self:
@@ -144,11 +146,13 @@ class Memory:
         return other
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Refuse pickles and deep copies, whose header would hold addresses of this memory."""
+        """Raise ``ModelError``: the memory of a step's tables cannot be pickled or deep-copied, since its header
+        holds addresses of memory."""
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
-        """Set lengths of all tables, and offsets of those that change: the state, then what steps write."""
+        """Compute the lengths of all tables of this memory from the counts, and the offsets of those that change
+        during a run: first the state, then what steps write."""
         self.counts["state_numbers"] = 0
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
@@ -164,7 +168,7 @@ class Memory:
         begins[_WRITTEN] = _aligned(state) + _starts(lengths)
         self._length = _aligned(state) + int(lengths.sum())
         own = begins[_CHANGING]
-        self._own: IntArray = np.stack([_CHANGING, own], axis=1)  # in the header, and of the numbers
+        self._offsets: IntArray = np.stack([_CHANGING, own], axis=1)  # in the header, and of the numbers
         changing = zip(_CHANGING.tolist(), own.tolist(), (own + sizes[_CHANGING]).tolist(), strict=True)
         self._places: dict[str, tuple[int, int, Kind]] = {
             TABLES[k].name: (begin, end, TABLES[k].kind) for k, begin, end in changing
@@ -172,13 +176,15 @@ class Memory:
         self._columns = {table.name: self._stored(table.name) for table in STATE}
 
     def fresh(self) -> Self:
-        """Return memory with the same tables of the system and zeros in all others."""
+        """Return new memory with the same tables of the system (they are shared) and zeros in all tables that
+        change during a run."""
         other = copy(self)
         other._allocate()
         return other
 
-    def of_parts(self, parts: int) -> "Memory":
-        """Return memory with the same tables of the system, and a recurrence for each substep of composed steps."""
+    def for_substeps(self, parts: int) -> "Memory":
+        """Return new memory with the same tables of the system, and one recurrence of prediction errors for each of
+        ``parts`` substeps of composed steps; all tables that change during a run are zero."""
         other = copy(self)
         other.counts, other._structure = {**self.counts, "recurrences": parts}, []
         other._template = self._template.copy()
@@ -187,19 +193,20 @@ class Memory:
         return other
 
     def with_numbers(self, tables: Mapping[str, Array]) -> Self:
-        """Return memory with other numbers in some tables of the system, of their shapes, and zeros where steps
-        write."""
+        """Return new memory in which some tables of the system have other numbers, of the same shapes; all tables
+        that change during a run are zero."""
         other = copy(self)
-        given = {name: np.ascontiguousarray(array) for name, array in tables.items()}
-        other._given, other._template = {**self._given, **given}, self._template.copy()
-        other._types = [] if given.keys() & {*_OF_TYPES} else self._types
-        for name, array in given.items():
+        data = {name: np.ascontiguousarray(array) for name, array in tables.items()}
+        other._tables, other._template = {**self._tables, **data}, self._template.copy()
+        other._types = [] if data.keys() & {*_OF_TYPES} else self._types
+        for name, array in data.items():
             other._template[PLACES[name]] = array.__array_interface__["data"][0]
         other._allocate()
         return other
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return memory for the tables of a mechanism of the same structure; None if counts or integers differ.
+        """Return new memory with the tables of another mechanism of the same structure (counts and integer tables);
+        None if the structures differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.
@@ -207,7 +214,7 @@ class Memory:
         if any(self.counts[name] != count for name, count in counts.items()):
             return None
         changed: dict[str, Array] = {}
-        for name, own in self._given.items():
+        for name, own in self._tables.items():
             array = tables.get(name, own[:0])
             if array is own or not (own.size or array.size):
                 continue
@@ -221,20 +228,22 @@ class Memory:
         return self.with_numbers(changed)
 
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
-        """Make each program write the addresses of its functions into the header."""
+        """Make each program write the addresses of its compiled functions into the header of this memory, through
+        which kernels call each other."""
         for program in programs:
             program(self._template)
         self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return a table as a view: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3).
+        """Return one table of this memory by its name as a view: shape (entries,) for numbers, (entries, 3) for
+        vectors, (entries, 3, 3) for matrices.
 
         For a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
         """
-        if name in self._given:
-            return self._given[name]
+        if name in self._tables:
+            return self._tables[name]
         if name not in self._places:
-            return np.diff(self._given[f"{name.removesuffix('_count')}_begin"])
+            return np.diff(self._tables[f"{name.removesuffix('_count')}_begin"])
         begin, end, kind = self._places[name]
         array = self._numbers[begin:end]
         if kind is Kind.INTEGER:
@@ -242,55 +251,61 @@ class Memory:
         return array.reshape((end - begin) // SIZES[kind], *NUMBERS[kind])
 
     @property
-    def given(self) -> Mapping[str, NDArray[np.generic]]:
-        """Tables that the system writes, by their names."""
-        return self._given
+    def system_tables(self) -> Mapping[str, NDArray[np.generic]]:
+        """Return the tables that are written once, from the model, and do not change during a run, by their
+        names."""
+        return self._tables
 
     @property
     def structure(self) -> bytes:
-        """Digest of counts and integer tables, equal for mechanisms that can be stepped in lanes together."""
+        """Return a digest (SHA-256) of all counts and integer tables, equal for mechanisms that can step at the
+        same time in lanes."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
-            for name, table in sorted(self._given.items()):
+            for name, table in sorted(self._tables.items()):
                 if table.dtype.kind == "i":
                     found.update(f"{name} {table.shape}".encode() + table.tobytes())
             self._structure.append(found.digest())
         return self._structure[0]
 
     @property
-    def types(self) -> bytes:
-        """Digest of the numbers of types of bodies, which lanes share if it is equal."""
+    def type_digest(self) -> bytes:
+        """Return a digest (SHA-256) of the numbers of all body types (mass and stiffness matrices); mechanisms in
+        lanes share these numbers if it is equal."""
         if not self._types:
             found = sha256()
             for name in _OF_TYPES:
-                found.update(self._given[name].tobytes())
+                found.update(self._tables[name].tobytes())
             self._types.append(found.digest())
         return self._types[0]
 
-    def place(self, name: str) -> int:
-        """Index of the first number of a table that changes, in the memory of all such tables, the state first."""
+    def offset_of(self, name: str) -> int:
+        """Return the index of the first number of a table that changes during a run, by its name, in the array of
+        all such tables, which begins with the state."""
         return self._places[name][0]
 
     @property
-    def blank(self) -> tuple[IntArray, dict[int, int], int]:
-        """Header with counts alone, offsets of changing tables by their indices in it, and the count of their
-        numbers."""
+    def header_layout(self) -> tuple[IntArray, dict[int, int], int]:
+        """Return a header that contains the counts only, the offset of each table that changes during a run by its
+        index in the header, and the total count of numbers in these tables; from them code without Python builds
+        its memory."""
         header = np.zeros_like(self._template)
         counts = [place for place, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
-        return header, dict(self._own.tolist()), self._length
+        return header, dict(self._offsets.tolist()), self._length
 
     @property
     def state_sizes(self) -> dict[str, int]:
-        """Count of numbers that each stored table has in the state, by name."""
+        """Return how many numbers each stored table has in the state, by the name of the table."""
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
-        """Stored tables of several states, shape (rows, state numbers), as views."""
+        """Return the stored tables of several states, shape (rows, state numbers), by name, as views."""
         return StateRows(states, self._columns)
 
     def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
-        """First and last + 1 number in the state, and shape of a stored table."""
+        """Return where a stored table is in the state, its first number and last + 1, and the shape of the
+        table."""
         begin, end, kind = self._places[name]
         return begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
 
@@ -304,9 +319,10 @@ class Memory:
             self["team"][0] = self._team_header.ctypes.data
 
     def _header_of(self, numbers: Array, width: int) -> IntArray:
-        """Header of tables in which each changing number is stored ``width`` times, for lanes or dual numbers."""
+        """Return the header (addresses of tables) for a memory ``numbers`` in which each number that changes during
+        a run is stored ``width`` times, once for each lane or component of dual numbers."""
         header = self._template.copy()
-        header[self._own[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._own[:, 1]
+        header[self._offsets[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._offsets[:, 1]
         return header
 
     def _checked(self, table: Table, array: NDArray[Any] | None) -> NDArray[np.generic]:
@@ -317,14 +333,15 @@ class Memory:
         return array
 
 
-def packed(given: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Return counts, with those that follow from lengths of tables, and all tables as arrays.
+def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
+    """Return all counts of a mechanism by name, with those that follow from the lengths of its tables, and all
+    tables as contiguous arrays; a list of arrays is concatenated, and lengths of a ragged list become offsets.
 
     Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.
     """
     counts, tables = dict[str, int](), dict[str, NDArray[Any]]()
-    for name, table in given.items():
+    for name, table in data.items():
         if name in _COUNT_NAMES:
             if isinstance(table, int) or np.ndim(table) == 0:
                 counts[name] = int(table)  # type: ignore[arg-type]
@@ -344,9 +361,10 @@ def packed(given: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, ND
 
 
 def specialized_structure(plan: Memory, connected: Memory) -> Structure:
-    """Return the structure of a plan: its counts and integers, and functions of a connected model."""
+    """Return the structure (constants of a program that is compiled for one model structure alone): counts and
+    integer tables of ``plan``, and the functions whose programs are loaded in ``connected``."""
     integers = {
-        table.name: plan._given[table.name].ravel().view(np.int64)
+        table.name: plan._tables[table.name].ravel().view(np.int64)
         for table in TABLES
         if table.kind is Kind.INTEGER and table.writer is Writer.SYSTEM
     }
@@ -378,7 +396,7 @@ class LaneMemory:
     def __init__(self, example: Memory, width: int, is_specialized: bool = False, have_types: bool = False) -> None:
         counts = example.counts
         kept = {name: factor * counts[count] for name, (factor, count) in OF_FEW.items()}
-        plan = Memory({**counts, **kept, **example._given})
+        plan = Memory({**counts, **kept, **example._tables})
         self.width, self.is_specialized, self.have_types, self._example = width, is_specialized, have_types, example
         self._numbers = _aligned_zeros(plan._length, width)
         self.state = self._numbers[: counts["state_numbers"]]
@@ -388,43 +406,46 @@ class LaneMemory:
         for place, table in enumerate(TABLES):
             if have_types and table.name in _OF_TYPES:
                 continue
-            if table.name in example._given and table.kind is not Kind.INTEGER:
-                stacked = _aligned_zeros(example._given[table.name].size, width)
+            if table.name in example._tables and table.kind is not Kind.INTEGER:
+                stacked = _aligned_zeros(example._tables[table.name].size, width)
                 self._stacked[table.name], header[place] = stacked, stacked.ctypes.data
         name = f"{LANES}{width} {SAME_TYPES}" if have_types else f"{LANES}{width}"
         if is_specialized:
-            name += f" {specialized_structure(plan, example).registered()}"
+            name += f" {specialized_structure(plan, example).register()}"
         self._places, self.header = header, header.view([(name, np.int64)])
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
-        """Whether a mechanism has the same structure: counts and integers."""
+        """Return whether a mechanism can be computed in one of these lanes: it has the same structure (counts and
+        integer tables)."""
         return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each program write the addresses of its functions for so many lanes into the header."""
+        """Make each program write the addresses of its functions, compiled for this number of lanes, into the
+        header of this memory."""
         for program in programs:
             program(self.header)
 
     def set_memories(self, memories: Sequence[Memory]) -> None:
-        """Copy tables and states of mechanisms into the lanes; lanes that are left over copy the first."""
+        """Copy the tables and states of several mechanisms into the lanes, one each; lanes that are left over get
+        copies of the first one."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
         self.set_tables(spread)
         for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
 
     def set_tables(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables of the system into the lanes, one for each of these mechanisms, where they have
-        changed."""
+        """Copy the tables that are written once from the model into the lanes, one for each of these mechanisms,
+        where they are not there yet."""
         for lane, memory in enumerate(memories):
-            if self._members[lane] is memory._given:
+            if self._members[lane] is memory._tables:
                 continue
-            self._members[lane] = memory._given
+            self._members[lane] = memory._tables
             self._numbers[:, lane] = 0.0
             for name in _OF_TYPES if self.have_types and lane == 0 else ():
-                self._places[PLACES[name]] = memory._given[name].__array_interface__["data"][0]
+                self._places[PLACES[name]] = memory._tables[name].__array_interface__["data"][0]
             for name, stacked in self._stacked.items():
-                stacked[:, lane] = memory._given[name].ravel()
+                stacked[:, lane] = memory._tables[name].ravel()
 
 
 class DualMemory:
@@ -452,13 +473,14 @@ class DualMemory:
         self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each program write the addresses of its functions of dual numbers into the header."""
+        """Make each program write the addresses of its functions, compiled for dual numbers (values with
+        derivatives), into the header of this memory."""
         for program in programs:
             program(self.header)
 
 
 def _aligned_zeros(count: int, width: int) -> Array:
-    """Return zeros of shape (count, width) that begin at a cache line."""
+    """Return an array of zeros of shape (count, width) whose memory begins at a cache line (64 bytes)."""
     raw = np.zeros(count * width + ALIGNED)
     first = -(raw.ctypes.data // raw.itemsize) % ALIGNED
     return raw[first : first + count * width].reshape(count, width)
@@ -469,5 +491,5 @@ def _aligned(size: int) -> int:
 
 
 def _starts(lengths: IntArray) -> IntArray:
-    """Offsets of consecutive blocks of these lengths, shape (blocks,)."""
+    """Return the offsets of consecutive blocks with these lengths, shape (blocks,), beginning with 0."""
     return np.asarray(np.cumsum(lengths) - lengths)

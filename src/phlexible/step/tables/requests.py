@@ -91,7 +91,7 @@ class DualHeader(ArrayHint):
 
 
 class RequestRecord(Generic[Request]):
-    """Annotation of the memory of one request, as ``record`` makes it; entry points read ``asked[0]``."""
+    """Annotation of the memory of one request, as ``empty_request`` makes it; entry points read ``asked[0]``."""
 
     def __getitem__(self, place: int) -> Request:  # for type checkers: Numba reads the fields of a record
         raise NotImplementedError
@@ -153,17 +153,19 @@ class DerivativeRequest(NamedTuple):
 
 
 def work_numbers(unknowns: int, entries: int, changes: int) -> int:
-    """Count of floats that ``differentiate`` needs for so many unknowns, entries of Newton's matrix, and
-    changes."""
+    """Return how many floats of working memory ``differentiate`` needs, for this number of unknowns, of entries of
+    Newton's matrix and of changes that are propagated."""
     return 4 * unknowns * max(1, min(COLUMNS, changes)) + unknowns + 2 * entries
 
 
-def record(kind: Any) -> NDArray[np.void]:
-    """Return memory of one request, shape (1,), whose fields compiled code reads by their names."""
+def empty_request(kind: Any) -> NDArray[np.void]:
+    """Return the memory of one request to compiled code, an array of shape (1,) with zeros, whose fields are those
+    of the class ``kind``."""
     return np.zeros(1, dtype_of(kind))
 
 
 @cache
 def dtype_of(kind: Any) -> np.dtype[np.void]:
-    """Return the structured type of a request in NumPy."""
+    """Return the structured NumPy type whose fields are those of the request class ``kind``, as compiled code reads
+    them."""
     return np.dtype([(name, NUMBERS[hint]) for name, hint in get_type_hints(kind).items()], align=True)

@@ -11,7 +11,8 @@ from phlexible.step.tables.declarations import BALL_INSIDE, DRUM, PLANE, RING, T
 
 
 def solid_distance(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> float:
-    """Signed distance of a point from the surface of a solid [m]; negative inside of its material.
+    """Return the signed distance of a point (x, y, z), in the axes of a solid, from the surface of the solid [m],
+    negative inside its material; ``kind`` is the kind of the solid and a, b, c are its sizes.
 
     Args:
         kind: of the solid, a block if it is no other one.
@@ -48,5 +49,6 @@ _distances = FunctionType(solid_distance.__code__, globals() | _OF_ARRAYS)
 
 
 def solid_distances(kind: int, size: tuple[float, float, float], points: Array) -> Array:
-    """Signed distances of points, shape (points, 3), from a solid [m], shape (points,), as ``solid_distance``."""
+    """Return the signed distances of points, shape (points, 3), in the axes of a solid, from its surface [m], shape
+    (points,), negative inside its material."""
     return np.asarray(_distances(kind, *size, *points.T))

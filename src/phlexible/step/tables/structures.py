@@ -27,8 +27,9 @@ class Structure:
     integers: Mapping[str, IntArray]
     functions: frozenset[str]
 
-    def registered(self) -> str:
-        """Register the structure for programs that are compiled from now on, and return its digest."""
+    def register(self) -> str:
+        """Register this structure (counts and integer tables as constants of a program) by its digest, so that
+        programs can be compiled for it, and return the digest."""
         _REGISTERED[self.digest] = self
         return self.digest
 
@@ -36,6 +37,7 @@ class Structure:
 _REGISTERED: dict[str, Structure] = {}
 
 
-def structure_of(digest: str) -> Structure:
-    """Return the structure that was registered with a digest."""
+def get_structure(digest: str) -> Structure:
+    """Return the structure (counts and integer tables as constants of a program) that was registered with this
+    digest."""
     return _REGISTERED[digest]

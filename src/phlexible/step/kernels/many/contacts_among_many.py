@@ -5,23 +5,29 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, vector
-from phlexible.step.kernels.contact import LEAST, clamped, depth_energy, loss_of_impact, pushed
-from phlexible.step.kernels.many.member_ends import frame_power, place_of, pull_on_directions
-from phlexible.step.kernels.many.near_pairs import candidates, pair_at
+from phlexible.step.kernels.contact import LEAST, clamp_to_unit, contact_force, impact_damping, penetration_energy
+from phlexible.step.kernels.many.member_ends import apply_end_moments, axis_point, moving_frame_work
+from phlexible.step.kernels.many.near_pairs import candidate_pair, count_candidates
 from phlexible.step.kernels.many.pair_friction import (
-    begin_pairs,
-    bend_of_pair,
-    end_pairs,
-    energy_of_pairs,
-    find_pair,
-    lose_pair,
-    note_touch,
-    rub_pair,
+    apply_pair_friction,
+    dissipate_pair,
+    dissipate_separated_pairs,
+    find_pair_history,
+    pair_bristle_energy,
+    reset_pairs,
+    store_contact,
+    store_pair_deflection,
 )
-from phlexible.step.kernels.many.pieces import SHORT, distance_across, is_across, is_piece, rise_across
-from phlexible.step.kernels.many.shared_nodes import depth_on_line, is_ball_on_line, seen_from_ball
-from phlexible.step.kernels.many.solids import axis_mean, height_over, lowest_place, rise
-from phlexible.step.kernels.vectors import mean_place
+from phlexible.step.kernels.many.pieces import (
+    SHORT,
+    is_line_over,
+    is_segment,
+    line_distance,
+    segment_distance_change,
+)
+from phlexible.step.kernels.many.shared_nodes import is_ball_on_line, penetration_on_line, vectors_from_ball
+from phlexible.step.kernels.many.solids import axis_mean, distance_change, distance_over, lowest_rim_point
+from phlexible.step.kernels.vectors import mean_vector
 from phlexible.step.tables.declarations import MET, PAIR, RIM, TURN
 from phlexible.step.tables.piece_distances import SHARE_OF_LINES as SHARE
 
@@ -41,19 +47,23 @@ TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 
 @compiled
-def beyond_least(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return F^2 - r.r for two segments at s and t."""
+def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
+    """Return F^2 - r.r, the squared distance of the points at parameters s and t of two line segments, minus that
+    of their starts, from scalar products of the segment vectors u, v and the difference r of their starts; F
+    contains a small term that prefers the middles of parallel segments."""
     own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 
 
 @compiled
-def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """Return s and t between 0 and 1 at which F^2 is least; 1/2 for a sphere."""
+def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
+    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments, from scalar
+    products of the segment vectors u, v and the difference r of their starts; 1/2 for a ball, whose vector is
+    zero."""
     if uu == 0.0:
-        return 0.5, clamped(rv / vv) if vv > 0.0 else 0.5
+        return 0.5, clamp_to_unit(rv / vv) if vv > 0.0 else 0.5
     if vv == 0.0:
-        return clamped(-ru / uu), 0.5
+        return clamp_to_unit(-ru / uu), 0.5
     A, C, p, q = (1.0 + SHARE) * uu, (1.0 + SHARE) * vv, 0.5 * SHARE * uu - ru, 0.5 * SHARE * vv + rv
     determinant = A * C - uv * uv
     s, t = (C * p + uv * q) / determinant, (A * q + uv * p) / determinant
@@ -62,18 +72,19 @@ def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[floa
     best, least, s, t = 0, 0.0, 0.0, 0.0
     for edge in range(4):
         end = float(edge % 2)
-        a, b = (end, clamped((q + uv * end) / C)) if edge < 2 else (clamped((p + uv * end) / A), end)
-        value = beyond_least(ru, rv, uu, uv, vv, a, b)
+        a, b = (end, clamp_to_unit((q + uv * end) / C)) if edge < 2 else (clamp_to_unit((p + uv * end) / A), end)
+        value = squared_distance_excess(ru, rv, uu, uv, vv, a, b)
         if best == 0 or value < least:
             best, least, s, t = 1, value, a, b
     return s, t
 
 
 @compiled
-def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
-    """Return the distance F of two segments, and s and t of their nearest points."""
+def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
+    """Return the distance F of two line segments [m] and the parameters s and t (0 .. 1) of their nearest points,
+    where r is the difference of their starts and u, v are their vectors."""
     ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
-    s, t = nearest(ru, rv, uu, uv, vv)
+    s, t = nearest_parameters(ru, rv, uu, uv, vv)
     e = r + s * u - t * v
     beside = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2) if uu > 0.0 and vv > 0.0 else 0.0
     return sqrt(dot(e, e) + beside), s, t
@@ -81,120 +92,129 @@ def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Whether neither of two members has a length, so that the nearest points are known."""
+    """Return whether contact members i and j are both balls (no line segment), so that their nearest points are
+    known."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
 @compiled
-def position_at(t: Tables, p: int, share: float) -> Vector:
-    """Position of a point; ``share`` 0: at the start of the step, 1: at its end."""
+def position_in_step(t: Tables, p: int, share: float) -> Vector:
+    """Return the position in the world of point p after ``share`` of the step: at its start for 0, at its end for 1
+    [m]."""
     return t.place0[p] + share * t.change[p]
 
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """Return F, s and t of two members after a share of the step; for a solid the distance of the other's
-    centre."""
+    """Return the distance of contact members i and j after ``share`` of the step (0: start, 1: end) [m], and the
+    parameters 0 .. 1 of the nearest points on their axes. Distances are those of axes and centres: radii are not
+    subtracted."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
-        return (distance_across(t, i, j, share) if is_across(t, i, j) else height_over(t, i, j, share)), 0.0, 0.0
-    x, y = position_at(t, t.member_start[i], share), position_at(t, t.member_start[j], share)
+        return (line_distance(t, i, j, share) if is_line_over(t, i, j) else distance_over(t, i, j, share)), 0.0, 0.0
+    x, y = position_in_step(t, t.member_start[i], share), position_in_step(t, t.member_start[j], share)
     if are_balls(t, i, j):
         return sqrt(dot(x - y, x - y)), 0.5, 0.5
-    u, v = position_at(t, t.member_end[i], share) - x, position_at(t, t.member_end[j], share) - y
-    return apart(x - y, u, v)
+    u, v = position_in_step(t, t.member_end[i], share) - x, position_in_step(t, t.member_end[j], share) - y
+    return segment_distance(x - y, u, v)
 
 
 @compiled
-def depth_at_start(t: Tables, i: int, j: int) -> float:
-    """Return the penetration of two members at the start of the step, from which their energy follows."""
+def start_penetration(t: Tables, i: int, j: int) -> float:
+    """Return the depth by which the surfaces of contact members i and j overlap at the start of the step [m];
+    negative if they do not touch."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
-        return depth_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
+        return penetration_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
     return t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
 
 
 @exported
-def push_contact_groups(t: Tables, h: float) -> None:
-    """Add the forces of all pairs to those on the vectors; compute stored and lost energies, and the work of moving
-    frames."""
+def apply_contact_forces(t: Tables, h: float) -> None:
+    """Compute the contact and friction forces of all pairs of all contact groups over a step of length h, and add
+    them to the forces on the points and directions of the bodies; also the energies stored and lost, and the work
+    of moving frames."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
         for f in range(t.contact_group_law[c], t.contact_group_law[c] + t.contact_group_laws[c]):
             t.scalar_force[f], t.frame_work[f] = 0.0, 0.0
-    begin_pairs(t)
-    for n in range(candidates(t)):
-        i, j = pair_at(t, n)
+    reset_pairs(t)
+    for n in range(count_candidates(t)):
+        i, j = candidate_pair(t, n)
         if i < 0:
             continue
         law = t.contact_group_law[t.member_contact_group[i]] if t.moving > 0 else -1
         if law >= 0:
-            t.frame_work[law] += frame_power(t, i) + frame_power(t, j)
-        _push_pair(t, i, j, h)
+            t.frame_work[law] += moving_frame_work(t, i) + moving_frame_work(t, j)
+        _apply_pair_forces(t, i, j, h)
         if law >= 0:
-            t.frame_work[law] -= frame_power(t, i) + frame_power(t, j)
-    end_pairs(t)
-    pull_on_directions(t)
+            t.frame_work[law] -= moving_frame_work(t, i) + moving_frame_work(t, j)
+    dissipate_separated_pairs(t)
+    apply_end_moments(t)
 
 
 @compiled
-def _push_pair(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the forces of two members to those on the vectors."""
+def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
+    """Compute the contact and friction forces of members i and j (balls, segments or solids) over a step of length
+    h, and add them to the forces on their points and directions."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
-        _push_off(t, i, j, h)
+        _apply_solid_forces(t, i, j, h)
     elif are_balls(t, i, j):
-        _push_balls(t, i, j, h)
+        _apply_ball_forces(t, i, j, h)
     elif is_ball_on_line(t, i, j):
-        _push_on_line(t, i, j, h)
+        _apply_line_forces(t, i, j, h)
     else:
-        _push(t, i, j, h)
+        _apply_segment_forces(t, i, j, h)
 
 
 @exported
-def end_contact_groups(t: Tables) -> None:
-    """Accept the history variables of all pairs at the end of the step."""
+def accept_contact_history(t: Tables) -> None:
+    """Copy the history variables of all contact pairs (friction bristles, impact speeds) from the end of the step
+    to the state."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled
-def _over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return F of member i over solid j at the start, its change, the lever along the axis of a rim, s of a
-    segment.
+def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
+    """Return the signed distance of contact member i from the surface of solid j at the start of the step and its
+    change, the position of the contact along the axis of a rim, the parameter s of the contact on a segment, and
+    the gradients of the distance to both ends of i.
 
     Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
     change.
     """
     none = vector(0.0, 0.0, 0.0)
-    if is_piece(t, i):
-        before, change, s, on_a, on_b = rise_across(t, i, j)
+    if is_segment(t, i):
+        before, change, s, on_a, on_b = segment_distance_change(t, i, j)
         return before, change, 0.0, s, on_a, on_b
-    before, change, omega = rise(t, i, j)
+    before, change, omega = distance_change(t, i, j)
     if t.member_kind[i] == RIM:
         return before, change, omega.x, 0.0, vector(0.0, 0.0, omega.z), none
     return before, change, 0.0, 0.0, omega, none
 
 
 @compiled
-def _push_off(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the forces of solid j on a sphere, point or segment i, or of a plane on a rim.
+def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
+    """Compute the contact and friction forces between solid j and the ball, point, line segment or rim i over a
+    step of length h, and add them to the forces on the points and directions of both.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
     """
     c, radius = t.member_contact_group[i], t.member_radius[i]
-    before, change, lever, s, on_a, on_b = _over_solid(t, i, j)
+    before, change, lever, s, on_a, on_b = _distance_over_solid(t, i, j)
     if before >= radius and before + change >= radius:
         return
-    known = find_pair(t, i, j)
-    normal, slope = _normal(t, c, known, radius - before, -change, h)
+    known = find_pair_history(t, i, j)
+    normal, slope = _normal_force(t, c, known, radius - before, -change, h)
     axes, p, q, k = t.member_axis + 6 * j, t.member_start[i], t.member_end[i], t.member_start[j]
-    n, m = _turned_out(t, axes, on_a), _turned_out(t, axes, on_b)
-    a, b = mean_place(t, p) - mean_place(t, k), mean_place(t, q) - mean_place(t, k)
+    n, m = _rotated_to_world(t, axes, on_a), _rotated_to_world(t, axes, on_b)
+    a, b = mean_vector(t, p) - mean_vector(t, k), mean_vector(t, q) - mean_vector(t, k)
     t.pull[p] += normal * n
     t.pull[q] += normal * m
     t.pull[k] += -normal * (n + m)
@@ -203,42 +223,45 @@ def _push_off(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[axes[2]] += normal * (on_a.z * a + on_b.z * b)
     size = sqrt(dot(n + m, n + m))
     if size <= BALANCED:
-        lose_pair(t, known)
+        dissipate_pair(t, known)
         return
     is_rim, up = t.member_kind[i] == RIM, n
     n = (1.0 / size) * (n + m)
     share = dot(n, m) / size
-    y = _foot(t, i, share, n)
+    y = _segment_contact_point(t, i, share, n)
     if is_rim:
         axis = axis_mean(t, t.member_axis + 6 * i, 2)
         t.pull[axes[2]] += (normal * lever) * axis
         t.pull[t.member_axis[6 * i + 2]] += (normal * lever) * up
         y = y + lever * axis
-    place = note_touch(t, i, j, share, 0.0, y, n, slope * size * size)
+    place = store_contact(t, i, j, share, 0.0, y, n, slope * size * size)
     if t.contact_group_friction[c] > 0.0 and (is_rim or abs(share - s) > TOGETHER):
-        y = lowest_place(t, i, n) - radius * n if is_rim else _foot(t, i, s, n)
-        place = note_touch(t, i, j, s, 0.0, y, n, 0.0)
+        y = lowest_rim_point(t, i, n) - radius * n if is_rim else _segment_contact_point(t, i, s, n)
+        place = store_contact(t, i, j, s, 0.0, y, n, 0.0)
     else:
         s = share
-    rub_pair(t, i, j, s, 0.0, n, normal * size, h, place, known)
+    apply_pair_friction(t, i, j, s, 0.0, n, normal * size, h, place, known)
 
 
 @compiled
-def _foot(t: Tables, i: int, s: float, n: Vector) -> Vector:
-    """Return the contact point of a segment, on its axis if it has no rotation."""
-    y = place_of(t, i, s)
+def _segment_contact_point(t: Tables, i: int, s: float, n: Vector) -> Vector:
+    """Return the contact point in the world of line segment i at parameter s, on its surface along the normal n, or
+    on its axis if the segment has no rotation [m]."""
+    y = axis_point(t, i, s)
     return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
 
 
 @compiled
-def _turned_out(t: Tables, axes: Integers, w: Vector) -> Vector:
-    """Rotate a vector from the axes of a solid to the world, at the mean."""
+def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
+    """Return a vector w, given in the axes of a solid (indices ``axes`` of its directions), in world axes at the
+    mean of the step."""
     return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 
 @compiled
-def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the forces of two members without a length, as ``_push``."""
+def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
+    """Compute the contact and friction forces between the balls i and j over a step of length h, and add them to
+    the forces on their centres."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.place0[p] - t.place0[k]
@@ -249,16 +272,16 @@ def _push_balls(t: Tables, i: int, j: int, h: float) -> None:
         return
     before = sqrt(before)
     both = max(before + sqrt(after), LEAST)
-    known = find_pair(t, i, j)
-    normal, slope = _normal(t, c, known, reach - before, -2.0 * dot(e, dr) / both, h)
+    known = find_pair_history(t, i, j)
+    normal, slope = _normal_force(t, c, known, reach - before, -2.0 * dot(e, dr) / both, h)
     f = (2.0 * normal / both) * e
     t.pull[p] += f
     t.pull[k] += -1.0 * f
-    _rub_along(t, i, j, 0.0, 0.0, e, normal, slope, h, known)
+    _add_round_friction(t, i, j, 0.0, 0.0, e, normal, slope, h, known)
 
 
 @compiled
-def _push(t: Tables, i: int, j: int, h: float) -> None:
+def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     F0, s0, t0 = distance_at(t, i, j, 0.0)
     F1, s1, t1 = distance_at(t, i, j, 1.0)
@@ -266,8 +289,8 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
         return
     p, q, k, l = t.member_start[i], t.member_end[i], t.member_start[j], t.member_end[j]
     s, z, ds, dt = 0.5 * (s0 + s1), 0.5 * (t0 + t1), s1 - s0, t1 - t0
-    r, u, v = mean_place(t, p) - mean_place(t, k), mean_place(t, q), mean_place(t, l) - mean_place(t, k)
-    u = u - mean_place(t, p)
+    r, u, v = mean_vector(t, p) - mean_vector(t, k), mean_vector(t, q), mean_vector(t, l) - mean_vector(t, k)
+    u = u - mean_vector(t, p)
     dr, du, dv = t.change[p] - t.change[k], t.change[q] - t.change[p], t.change[l] - t.change[k]
     e, de = r + s * u - z * v, dr + s * du - z * dv
     # delta(F^2): at the mean of s and t, where it is a product of means and changes, and the rest
@@ -284,8 +307,8 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     share = rest / size if size > 0.0 else 0.0
     both = max(F0 + F1, LEAST)
     moved = (change + (rest if size > 0.0 else 0.0)) / both
-    known = find_pair(t, i, j)
-    normal, slope = _normal(t, c, known, reach - F0, -moved, h)
+    known = find_pair_history(t, i, j)
+    normal, slope = _normal_force(t, c, known, reach - F0, -moved, h)
     force = normal / both
     on_r = force * (2.0 * e + share * (2.0 * rr * r + ru * u + rv * v))
     on_u = force * ((2.0 * s) * e + along_u * u + share * (ru * r + 2.0 * uu * u + uv * v))
@@ -294,38 +317,42 @@ def _push(t: Tables, i: int, j: int, h: float) -> None:
     t.pull[q] += on_u
     t.pull[k] += -on_r - on_v
     t.pull[l] += on_v
-    _rub_along(t, i, j, s, z, e, normal, slope, h, known)
+    _add_round_friction(t, i, j, s, z, e, normal, slope, h, known)
 
 
 @compiled
-def _rub_along(
+def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add friction of two round members at their contact point, with e from the second to the first."""
+    """Add the friction of two round members i and j (balls or segments) at their contact point, where s and z are
+    the parameters on both axes, e is the vector from the second to the first, ``normal`` the normal force,
+    ``slope`` its derivative, and ``known`` the index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
-        place = note_touch(t, i, j, s, z, touched_at(t, i, j, s, e), n, slope)
-        rub_pair(t, i, j, s, z, n, normal, h, place, known)
+        place = store_contact(t, i, j, s, z, round_contact_point(t, i, j, s, e), n, slope)
+        apply_pair_friction(t, i, j, s, z, n, normal, h, place, known)
     else:
-        lose_pair(t, known)
+        dissipate_pair(t, known)
 
 
 @compiled
-def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the forces of a ball and a line segment that shares nodes with others, as ``_push``.
+def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
+    """Compute the contact and friction forces between a ball and a line segment that shares its ends with other
+    segments of the line, over a step of length h, and add them to the forces on their points; the segments of a
+    line share one force.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
     m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
     c, p, q, y = t.member_contact_group[m], t.member_start[m], t.member_end[m], t.member_start[k]
     exponent = t.contact_group_exponent[c]
-    z0, x0, s0, own0, before0, after0 = depth_on_line(t, m, k, exponent, 0.0)
-    z1, x1, s1, own1, before1, after1 = depth_on_line(t, m, k, exponent, 1.0)
+    z0, x0, s0, own0, before0, after0 = penetration_on_line(t, m, k, exponent, 0.0)
+    z1, x1, s1, own1, before1, after1 = penetration_on_line(t, m, k, exponent, 1.0)
     if z0 <= 0.0 and z1 <= 0.0:
         return
-    A0, B0, P0, Q0 = seen_from_ball(t, m, k, 0.0)
-    A1, B1, P1, Q1 = seen_from_ball(t, m, k, 1.0)
+    A0, B0, P0, Q0 = vectors_from_ball(t, m, k, 0.0)
+    A1, B1, P1, Q1 = vectors_from_ball(t, m, k, 1.0)
     A, B, P, Q = 0.5 * (A0 + A1), 0.5 * (B0 + B1), 0.5 * (P0 + P1), 0.5 * (Q0 + Q1)
     dA, dB, dP, dQ = A1 - A0, B1 - B0, P1 - P0, Q1 - Q0
     own, before, after = 0.5 * (own0 + own1), 0.5 * (before0 + before1), 0.5 * (after0 + after1)
@@ -338,9 +365,9 @@ def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
         more = (z1 - z0 - change) / square
         own, before, after = own + more * moved, before + more * moved_before, after + more * moved_after
         change = z1 - z0
-    known, deep = find_pair(t, i, j), z0 + z1
+    known, deep = find_pair_history(t, i, j), z0 + z1
     dense = max(x0 + x1, deep) / deep if deep > 0.0 else 1.0
-    normal, slope = _normal_of_shared(t, c, known, z0, change, h, (x0, x1 - x0, dense))
+    normal, slope = _shared_normal_force(t, c, known, z0, change, h, (x0, x1 - x0, dense))
     on_a = -normal * (2.0 * own.x * A + own.y * B + before.y * P)
     on_b = -normal * (2.0 * own.z * B + own.y * A + after.y * Q)
     on_o = -normal * (2.0 * before.x * P + before.y * A)
@@ -358,19 +385,20 @@ def _push_on_line(t: Tables, i: int, j: int, h: float) -> None:
     if size > 0.0 and normal > 0.0:
         e = e if m == i else -1.0 * e
         n, a, b = (1.0 / size) * e, s if m == i else 0.5, s if m == j else 0.5
-        touch = note_touch(t, i, j, a, b, touched_at(t, i, j, a, e), n, slope * (push / normal) ** 2)
-        rub_pair(t, i, j, a, b, n, push, h, touch, known)
+        touch = store_contact(t, i, j, a, b, round_contact_point(t, i, j, a, e), n, slope * (push / normal) ** 2)
+        apply_pair_friction(t, i, j, a, b, n, push, h, touch, known)
     else:
-        lose_pair(t, known)
+        dissipate_pair(t, known)
 
 
 @compiled
-def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point of two round members, e from the second to the first.
+def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
+    """Return the contact point in the world of two round members i and j (balls or segments) [m], where s is the
+    parameter on the axis of i and e the vector from the axis of j to that of i.
 
     It is on the axis of a member that has no rotation.
     """
-    x = place_of(t, i, s)
+    x = axis_point(t, i, s)
     if t.member_axis[6 * i] < 0:
         return x
     if t.member_axis[6 * j] < 0:
@@ -379,56 +407,60 @@ def touched_at(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
 
 
 @compiled
-def normal_of(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit normal of two members, from the second to the first, and parameters of the contact on both
-    axes."""
+def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
+    """Return the unit contact normal of members i and j, from the second to the first, and the parameters 0 .. 1 of
+    the contact on both axes."""
     if t.member_kind[j] > RIM:
-        n, s = _up(t, i, j)
+        n, s = _solid_normal(t, i, j)
         return n, s, 0.0
     if t.member_kind[i] > RIM:
-        n, s = _up(t, j, i)
+        n, s = _solid_normal(t, j, i)
         return -1.0 * n, 0.0, s
     _, s, z = distance_at(t, i, j, 0.0)
-    e = place_of(t, i, s) - place_of(t, j, z)
+    e = axis_point(t, i, s) - axis_point(t, j, z)
     size = sqrt(dot(e, e))
     return (1.0 / size if size > 0.0 else 1.0) * e, s, z
 
 
 @compiled
-def _up(t: Tables, i: int, j: int) -> tuple[Vector, float]:
-    """Return the normal of solid j at the contact with member i, and the parameter along the member."""
-    _, _, _, s, omega, on_b = _over_solid(t, i, j)
-    n = _turned_out(t, t.member_axis + 6 * j, omega + on_b)
+def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
+    """Return the outward unit normal of solid j at its contact with member i, in world axes at the mean of the
+    step, and the parameter 0 .. 1 of the contact along i."""
+    _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
+    n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
     return (1.0 / size if size > 0.0 else 1.0) * n, s
 
 
 @compiled
-def _normal(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """Return N (8.17) from a penetration at the start and its change, and its derivative to the end.
+def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
+    """Return the mean normal force over a step of length h of a pair in contact group c (8.17), for a penetration
+    ``depth`` at its start that grows by ``change``, and the derivative of the force to the penetration at the end.
 
     Stored and lost energies are added to the tables. ``known``: index of the pair in the list of the last step; -1:
     new.
     """
-    return _normal_of_shared(t, c, known, depth, change, h, (depth, change, 1.0))
+    return _shared_normal_force(t, c, known, depth, change, h, (depth, change, 1.0))
 
 
 @compiled
-def _normal_of_shared(
-    t: Tables, c: int, known: int, depth: float, change: float, h: float, met: tuple[float, float, float]
+def _shared_normal_force(
+    t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return N and its derivative as ``_normal`` for a penetration that is a part of another, ``met``.
+    """Return the mean normal force over a step, and its derivative, as ``_normal_force``, where the penetration is
+    only the share of one line segment in the penetration ``whole`` of the line, which sets damping and impact
+    speed.
 
-    ``met`` is that penetration, its change, and a factor of its damping.
+    ``whole`` is that penetration, its change, and a factor of its damping.
     """
     damping, varies = t.contact_group_damping[c], 1.0
-    deep, moved, dense = met
+    deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:
         speed, slowest = t.pair_turn[TURN * known + MET] if known >= 0 else 0.0, t.contact_group_slowest[c]
-        damping, varies, t.pair_met[0] = loss_of_impact(t.contact_group_impact[c], slowest, speed, deep, moved, h)
+        damping, varies, t.pair_met[0] = impact_damping(t.contact_group_impact[c], slowest, speed, deep, moved, h)
     damping *= dense
     k, p = t.contact_group_stiffness[c], t.contact_group_exponent[c]
-    stored, force, slope = pushed(k, p, damping, varies, depth, change, h)
+    stored, force, slope = contact_force(k, p, damping, varies, depth, change, h)
     t.contact_group_work[0] += stored * change
     t.contact_group_work[1] += abs(stored * change)
     t.contact_group_loss[0] += (force - stored) * change
@@ -437,23 +469,25 @@ def _normal_of_shared(
 
 @exported
 def contact_group_energy(t: Tables) -> float:
-    """Energy of all pairs at the start of the step, with their bristles [J]."""
+    """Return the elastic energy of all pairs of all contact groups at the start of the step, with that of their
+    friction bristles (friction springs) [J]."""
     total = 0.0
-    for n in range(candidates(t)):
-        i, j = pair_at(t, n)
+    for n in range(count_candidates(t)):
+        i, j = candidate_pair(t, n)
         if i >= 0:
-            c, depth = t.member_contact_group[i], depth_at_start(t, i, j)
-            total += depth_energy(t.contact_group_stiffness[c], t.contact_group_exponent[c], depth)
-    return total + energy_of_pairs(t)
+            c, depth = t.member_contact_group[i], start_penetration(t, i, j)
+            total += penetration_energy(t.contact_group_stiffness[c], t.contact_group_exponent[c], depth)
+    return total + pair_bristle_energy(t)
 
 
 @exported
-def members_push(t: Tables) -> bool:
-    """Whether any pair pushes at either end of the step that was tried; stores pairs and their motion."""
+def find_active_pairs(t: Tables) -> bool:
+    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted step;
+    such pairs, the changes of their penetrations and the deflections of their bristles are stored."""
     t.met_count[0] = 0
     place = 0
-    for n in range(candidates(t)):
-        i, j = pair_at(t, n)
+    for n in range(count_candidates(t)):
+        i, j = candidate_pair(t, n)
         if i < 0:
             continue
         before, after = distance_at(t, i, j, 0.0)[0], distance_at(t, i, j, 1.0)[0]
@@ -461,6 +495,6 @@ def members_push(t: Tables) -> bool:
         if min(before, after) < t.member_radius[i] + t.member_radius[j] and met < t.near_pairs:
             t.met_first[met], t.met_second[met], t.met_change[met] = i, j, before - after
             if t.kept_pairs > 0:
-                place = bend_of_pair(t, i, j, met, place)
+                place = store_pair_deflection(t, i, j, met, place)
             t.met_count[0] = met + 1
     return t.met_count[0] > 0

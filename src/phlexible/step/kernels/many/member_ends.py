@@ -9,44 +9,47 @@ the end, 2 m + 1, of member m.
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Matrix, Tables, Vector, cross, dot, matrix, vector
 from phlexible.step.kernels.many.solids import axis_change, axis_mean
-from phlexible.step.kernels.vectors import mean_place, outer
+from phlexible.step.kernels.vectors import mean_vector, outer
 from phlexible.step.tables.declarations import MOVING
 
 
 @compiled
-def place_of(t: Tables, m: int, s: float) -> Vector:
-    """Return the point at parameter s on the axis of a member at the mean of the step."""
-    return (1.0 - s) * mean_place(t, t.member_start[m]) + s * mean_place(t, t.member_end[m])
+def axis_point(t: Tables, m: int, s: float) -> Vector:
+    """Return the world position at the mean of the step of the point at parameter s (0: start, 1: end) on the axis
+    of contact member m [m]."""
+    return (1.0 - s) * mean_vector(t, t.member_start[m]) + s * mean_vector(t, t.member_end[m])
 
 
 @compiled
-def none() -> Matrix:
+def zero_matrix() -> Matrix:
     """Return a 3 x 3 matrix of zeros."""
     nothing = vector(0.0, 0.0, 0.0)
     return matrix(nothing, nothing, nothing)
 
 
 @compiled
-def forget_ends(t: Tables) -> None:
-    """Clear the cached frames of all ends, at the start of an evaluation of the forces."""
+def clear_end_frames(t: Tables) -> None:
+    """Mark the cached rotations of the ends of all contact members as not computed, at the start of an evaluation
+    of the contact forces."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0
 
 
 @compiled
-def know_ends(t: Tables, m: int) -> bool:
-    """Cache the frames by which arms from a member's ends rotate, and return whether they do."""
+def cache_end_frames(t: Tables, m: int) -> bool:
+    """Compute, unless this evaluation has done so, how the ends of contact member m (ball, segment, solid) rotate
+    in the step, and store it; return False if the member has no rotation (nodes of strings)."""
     if t.member_axis[6 * m] < 0:
         return False
-    _know_end(t, 2 * m)
+    _cache_end_frame(t, 2 * m)
     if t.member_start[m] != t.member_end[m]:
-        _know_end(t, 2 * m + 1)
+        _cache_end_frame(t, 2 * m + 1)
     return True
 
 
 @compiled
-def _know_end(t: Tables, e: int) -> None:
+def _cache_end_frame(t: Tables, e: int) -> None:
     if t.end_is_known[e] == 1:
         return
     axes, g = t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -54,21 +57,23 @@ def _know_end(t: Tables, e: int) -> None:
     share = 1.0 / dot(a, cross(b, c))
     g[0], g[1], g[2] = share * cross(b, c), share * cross(c, a), share * cross(a, b)
     turn = outer(axis_change(t, axes, 0), g[0]) + outer(axis_change(t, axes, 1), g[1])
-    t.end_turn[e], t.end_moment[e] = turn + outer(axis_change(t, axes, 2), g[2]), none()
+    t.end_turn[e], t.end_moment[e] = turn + outer(axis_change(t, axes, 2), g[2]), zero_matrix()
     t.end_is_known[e], t.turning_end[t.turning_ends[0]] = 1, e
     t.turning_ends[0] += 1
 
 
 @compiled
-def in_axes(t: Tables, m: int, v: Vector) -> Vector:
-    """Return the components of a vector in the directions at the start of a member, whose frame is cached."""
+def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
+    """Return the components of a world vector v in the body-fixed axes at the start of contact member m, whose
+    frame ``cache_end_frames`` has stored."""
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 
 
 @compiled
-def slides(t: Tables, m: int, s: float, arm: Vector) -> Vector:
-    """Return the displacement of a point of a member in the step; frames of its ends are cached."""
+def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
+    """Return the displacement in the step of a point of contact member m [m], which is at ``arm`` from the point at
+    parameter s of its axis; ``cache_end_frames`` must have been called for m."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -79,8 +84,9 @@ def slides(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 
 @compiled
-def pull_at(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """Add a force at a point of a member; ``pull_on_directions`` applies its moment later."""
+def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
+    """Add the force f on a point of contact member m, which is at ``arm`` from the point at parameter s of its
+    axis, to the forces on the ends of the member; its moment is collected and applied by ``apply_end_moments``."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -95,8 +101,9 @@ def pull_at(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
 
 
 @compiled
-def pull_on_directions(t: Tables) -> None:
-    """Apply the moments of all forces to the directions at the ends."""
+def apply_end_moments(t: Tables) -> None:
+    """Apply the collected moments of all contact forces as forces on the body-fixed directions at the ends of
+    contact members, and subtract the work of those that move as functions of time."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -109,18 +116,19 @@ def pull_on_directions(t: Tables) -> None:
 
 
 @compiled
-def frame_power(t: Tables, m: int) -> float:
-    """Work of the forces on the vectors of a member that move as functions of time, in the step [J]."""
-    p, q, total = t.member_start[m], t.member_end[m], _frame_power(t, t.member_start[m])
+def moving_frame_work(t: Tables, m: int) -> float:
+    """Return the work in the step of the present forces on those points and directions of contact member m that
+    move as prescribed functions of time [J]."""
+    p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
-        total += _frame_power(t, q)
+        total += _moving_vector_work(t, q)
     for k in range(6 * m, 6 * m + (3 if p == q else 6)):
-        total += _frame_power(t, t.member_axis[k])
+        total += _moving_vector_work(t, t.member_axis[k])
     return total
 
 
 @compiled
-def _frame_power(t: Tables, k: int) -> float:
+def _moving_vector_work(t: Tables, k: int) -> float:
     if k < 0 or t.vector_carrier[k] != MOVING:
         return 0.0
     return dot(t.pull[k], t.change[k])

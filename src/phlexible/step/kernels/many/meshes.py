@@ -25,8 +25,8 @@ KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
 
 
 @compiled
-def beyond_box(t: Tables, box: int, w: Vector) -> float:
-    """Return the squared distance of a point from a box."""
+def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
+    """Return the squared distance of a point w from axis-aligned box number ``box`` of a mesh [m2]; 0 inside."""
     low, high = t.mesh_low[box], t.mesh_high[box]
     x = max(max(low.x - w.x, w.x - high.x), 0.0)
     y = max(max(low.y - w.y, w.y - high.y), 0.0)
@@ -35,8 +35,9 @@ def beyond_box(t: Tables, box: int, w: Vector) -> float:
 
 
 @compiled
-def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
-    """Return the squared distance of a point from triangle k, its nearest part and the nearest point.
+def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
+    """Return the squared distance of a point w from triangle k of a mesh, the number of the part of it that is
+    nearest (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point.
 
     Parts: 0 the side, 1 to 3 an edge, 4 to 6 a vertex.
     """
@@ -65,30 +66,32 @@ def on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
 
 
 @compiled
-def _bound(t: Tables, box: int, w: Vector) -> float:
-    """Return an upper bound of the squared distance, from the box that the nearer halves lead to."""
+def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
+    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of a mesh
+    [m2]: the distance from those in the smallest box that is reached by always taking the nearer half."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
-        box = one if beyond_box(t, one, w) <= beyond_box(t, other, w) else other
+        box = one if squared_box_distance(t, one, w) <= squared_box_distance(t, other, w) else other
     best, first = FAR, t.mesh_first[box]
     for k in range(first, first + t.mesh_count[box]):
-        apart, _, _ = on_triangle(t, k, w)
+        apart, _, _ = nearest_on_triangle(t, k, w)
         best = min(best, apart)
     return best * (1.0 + ROUND_OFF) + TINY
 
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the triangle of solid j that is nearest to a point, its nearest part and the nearest point."""
+    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh, the number of its nearest
+    part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point."""
     box = t.member_mesh[j]
-    end, best, found, part, foot = t.mesh_after[box], _bound(t, box, w), 0, 0, w
+    end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
     while box < end:
-        if beyond_box(t, box, w) >= best:
+        if squared_box_distance(t, box, w) >= best:
             box = t.mesh_after[box]
             continue
         first = t.mesh_first[box]
         for k in range(first, first + t.mesh_count[box]):
-            apart, own, place = on_triangle(t, k, w)
+            apart, own, place = nearest_on_triangle(t, k, w)
             if apart < best:
                 best, found, part, foot = apart, k, own, place
         box += 1
@@ -96,8 +99,9 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 
 @compiled
-def outward_of(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point from a part of triangle k, negative inside, and its gradient."""
+def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
+    """Return the signed distance of a point w from a part of triangle k of a closed mesh (face, edge or vertex,
+    nearest point ``foot``) [m], negative inside, and its gradient."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -114,7 +118,7 @@ def outward_of(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[f
 
 
 @compiled
-def _search(t: Tables, side: int, count: int) -> int:
+def _find_side(t: Tables, side: int, count: int) -> int:
     for k in range(count):
         if t.side_found[k] == side:
             return k
@@ -122,24 +126,26 @@ def _search(t: Tables, side: int, count: int) -> int:
 
 
 @compiled
-def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
-    """Return the smooth distance F of a point outside, the share of other sides in it, and its gradient.
+def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
+    """Return the smoothed distance of a point w outside of mesh j from all faces that are nearly as near as the
+    nearest one [m], the summed weight of the other faces (0 if there are none), and the gradient of the distance.
+    It is smooth in valleys, where two faces are equally near.
 
-    ``least``: distance of the nearest side.
+    ``minimum``: distance of the nearest side.
     """
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:
-        if beyond_box(t, box, w) >= most:
+        if squared_box_distance(t, box, w) >= most:
             box = t.mesh_after[box]
             continue
         first = t.mesh_first[box]
         for k in range(first, first + t.mesh_count[box]):
-            square, _, foot = on_triangle(t, k, w)
+            square, _, foot = nearest_on_triangle(t, k, w)
             if square >= most:
                 continue
             side, away = t.mesh_side[k], w - foot
-            place = _search(t, side, count) if side >= 0 else -1
+            place = _find_side(t, side, count) if side >= 0 else -1
             if place >= 0:
                 if square < dot(t.side_away[place], t.side_away[place]):
                     t.side_away[place] = away
@@ -165,36 +171,41 @@ def smoothed(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, 
 
 
 @compiled
-def far_from_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance from the box around the mesh if a sphere cannot touch the box, else 0."""
-    apart = sqrt(beyond_box(t, t.member_mesh[j], w))
+def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
+    """Return the distance of a point w from the box around mesh j if a ball of this radius at the point is outside
+    of the box [m], else 0."""
+    apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 
 
 @compiled
-def height_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the signed distance phi of a point from a mesh; of a distant point that from its box."""
-    return slope_over_mesh(t, j, w, radius)[0]
+def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
+    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a ball of
+    this radius that cannot touch the mesh, the distance from its bounding box."""
+    return mesh_distance_gradient(t, j, w, radius)[0]
 
 
 @compiled
-def slope_over_mesh(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
-    """Return the signed distance phi of a point and its gradient; of a distant point those for the box."""
-    apart = far_from_mesh(t, j, w, radius)
+def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
+    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside, and its
+    gradient, in the axes of the mesh; for a ball of this radius that cannot touch the mesh those of its bounding
+    box."""
+    apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
         on = vector(min(max(w.x, low.x), high.x), min(max(w.y, low.y), high.y), min(max(w.z, low.z), high.z))
         return apart, (1.0 / apart) * (w - on)
     k, part, foot = nearest_triangle(t, j, w)
-    phi, slope = outward_of(t, k, part, foot, w)
+    phi, slope = signed_distance_to_part(t, k, part, foot, w)
     if radius > 0.0 and LEAST < phi < radius + radius:
-        phi, _, slope = smoothed(t, j, w, phi)
+        phi, _, slope = smooth_distance(t, j, w, phi)
     return phi, slope
 
 
 @compiled
-def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
-    """Whether two parts of triangles are the same side, edge or vertex."""
+def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
+    """Return whether part ``part`` of triangle k and part ``other`` of triangle m of a mesh (0: face, 1 to 3: an
+    edge, 4 to 6: a vertex) are the same face, edge or vertex; faces in one plane count as one."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):
         return False
     if part == 0:
@@ -206,25 +217,26 @@ def _is_one(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bo
 
 
 @compiled
-def rise_over_mesh(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
-    """Return phi at the start, its change, and the discrete gradient omega, where omega.dw is the change."""
+def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
+    """Return the signed distance of a point w from mesh j at the start of the step [m], its change while the point
+    moves by dw, and the discrete gradient omega, for which omega . dw is exactly the change."""
     end = w + dw
-    far, away = far_from_mesh(t, j, w, radius), far_from_mesh(t, j, end, radius)
+    far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:
         return far, away - far, vector(0.0, 0.0, 0.0)
     k, part, foot = nearest_triangle(t, j, w)
     m, other, place = nearest_triangle(t, j, end)
-    before, g = outward_of(t, k, part, foot, w)
-    after, e = outward_of(t, m, other, place, end)
+    before, g = signed_distance_to_part(t, k, part, foot, w)
+    after, e = signed_distance_to_part(t, m, other, place, end)
     is_alone, size = True, t.member_size[3 * j]
     nearest, last = before, after
     if radius > 0.0 and LEAST < before < radius + radius:
-        before, others, g = smoothed(t, j, w, nearest)
+        before, others, g = smooth_distance(t, j, w, nearest)
         is_alone = others <= ALONE
     if radius > 0.0 and LEAST < after < radius + radius:
-        after, others, e = smoothed(t, j, end, last)
+        after, others, e = smooth_distance(t, j, end, last)
         is_alone = is_alone and others <= ALONE
-    if is_alone and _is_one(t, k, part, m, other, size):
+    if is_alone and _is_same_part(t, k, part, m, other, size):
         if part == 0:
             return before, dot(g, dw), g
         if nearest * last > 0.0:

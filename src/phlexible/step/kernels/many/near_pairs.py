@@ -9,8 +9,8 @@ from math import floor
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
-from phlexible.step.kernels.many.pieces import is_piece
-from phlexible.step.kernels.many.solids import height_at, seen_in
+from phlexible.step.kernels.many.pieces import is_segment
+from phlexible.step.kernels.many.solids import point_distance, position_in_solid
 from phlexible.step.tables.declarations import CORNER, GIVEN, INSET, PLANE, RIM, ROUND
 
 LARGE = 4.0
@@ -18,48 +18,51 @@ LARGE = 4.0
 
 
 @compiled
-def least(a: Vector, b: Vector) -> Vector:
-    """Return the vector of the smaller components of two vectors."""
+def minimum(a: Vector, b: Vector) -> Vector:
+    """Return the componentwise minimum of two vectors."""
     return vector(min(a.x, b.x), min(a.y, b.y), min(a.z, b.z))
 
 
 @compiled
-def greatest(a: Vector, b: Vector) -> Vector:
-    """Return the vector of the larger components of two vectors."""
+def maximum(a: Vector, b: Vector) -> Vector:
+    """Return the componentwise maximum of two vectors."""
     return vector(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z))
 
 
 @compiled
-def corners_of(t: Tables, m: int) -> tuple[Vector, Vector]:
-    """Return the lower and upper corner of the box around the axis of a member at both ends of the step."""
+def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
+    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m at both ends of
+    the step, in world axes [m]."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
-    return least(least(a, b), least(c, d)), greatest(greatest(a, b), greatest(c, d))
+    return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
 
 
 @compiled
-def candidates(t: Tables) -> int:
-    """Return the number of candidate pairs for ``pair_at``, after a new search where a box was left."""
+def count_candidates(t: Tables) -> int:
+    """Return the number of candidate pairs of contact members (found by a search over boxes and read with
+    ``candidate_pair``); the search is repeated if a member has left its box."""
     if t.members == 0:
         return 0
-    if t.near_known[0] == 0 or not _stay(t):
-        _look(t)
+    if t.near_known[0] == 0 or not _stay_in_boxes(t):
+        _search_pairs(t)
     return t.near_count[0] if t.near_count[0] >= 0 else t.members * t.members
 
 
 @compiled
-def pair_at(t: Tables, n: int) -> tuple[int, int]:
-    """Return the members of candidate pair n, the lower number first; (-1, -1): they are not near."""
+def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
+    """Return the two contact members of candidate pair number n, the lower number first; (-1, -1) for a pair that
+    is not near."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
-    return (i, j) if j > i and _may_meet(t, i, j) and _are_near(t, i, j) else (-1, -1)
+    return (i, j) if j > i and _may_touch(t, i, j) and _boxes_overlap(t, i, j) else (-1, -1)
 
 
 @compiled
-def _stay(t: Tables) -> bool:
+def _stay_in_boxes(t: Tables) -> bool:
     for m in range(t.members):
-        (low, high), a, b = corners_of(t, m), t.near_low[m], t.near_high[m]
+        (low, high), a, b = swept_box(t, m), t.near_low[m], t.near_high[m]
         if not (low.x >= a.x and low.y >= a.y and low.z >= a.z):
             return False
         if not (high.x <= b.x and high.y <= b.y and high.z <= b.z):
@@ -68,8 +71,9 @@ def _stay(t: Tables) -> bool:
 
 
 @compiled
-def _suits(t: Tables, i: int, solid: int) -> bool:
-    """Whether a solid touches a point or rim of this kind.
+def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
+    """Return whether a solid is of a kind that can touch member i, which is a sample point, corner or rim of
+    another body; for instance only planes touch rims.
 
     Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
     """
@@ -83,15 +87,17 @@ def _suits(t: Tables, i: int, solid: int) -> bool:
 
 @compiled
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
-    """Whether two segments of a line that touches itself are far enough from each other along it."""
+    """Return whether two segments i and j of one line that may touch itself are far enough from each other along
+    the line to count as a contact pair."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
     return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
 
 
 @compiled
-def _may_meet(t: Tables, i: int, j: int) -> bool:
-    """Whether two members may touch, by their groups, sides, bodies and kinds."""
+def _may_touch(t: Tables, i: int, j: int) -> bool:
+    """Return whether contact members i and j can be a contact pair at all, by their contact group, side, body and
+    kind (ball, segment, point, solid), wherever they are."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -100,62 +106,66 @@ def _may_meet(t: Tables, i: int, j: int) -> bool:
         return False
     a, b = t.member_kind[i], t.member_kind[j]
     if a > RIM:
-        return _touches(t, j, i)
+        return _solid_may_touch(t, j, i)
     if b > RIM:
-        return _touches(t, i, j)
+        return _solid_may_touch(t, i, j)
     return a == ROUND and b == ROUND and t.member_radius[i] + t.member_radius[j] > 0.0
 
 
 @compiled
-def _touches(t: Tables, i: int, j: int) -> bool:
-    """Whether solid j touches a sphere, a point, or a segment between its ends."""
-    if not is_piece(t, i):
-        return t.member_kind[i] <= RIM and _suits(t, i, j)
+def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
+    """Return whether solid j can be in contact with member i: with a ball or point of a kind that it accepts, or
+    with a line segment between its ends."""
+    if not is_segment(t, i):
+        return t.member_kind[i] <= RIM and _solid_accepts_kind(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]
     return size[0] > 0.0 and rounding < size[1] and (rounding > 0.0 or size[2] == 0.0)
 
 
 @compiled
-def _are_near(t: Tables, i: int, j: int) -> bool:
-    """Whether the boxes of two members overlap."""
+def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
+    """Return whether the enlarged bounding boxes of contact members i and j overlap, so that they are a candidate
+    pair."""
     if t.member_around[i] < 0.0:
-        return _is_above(t, j, i)
+        return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
-        return _is_above(t, i, j)
+        return _may_reach_infinite_solid(t, i, j)
     reach = t.member_around[i] + t.member_around[j]
-    low = greatest(t.near_low[i], t.near_low[j])
-    high = least(t.near_high[i], t.near_high[j])
+    low = maximum(t.near_low[i], t.near_low[j])
+    high = minimum(t.near_high[i], t.near_high[j])
     return low.x <= high.x + reach and low.y <= high.y + reach and low.z <= high.z + reach
 
 
 @compiled
-def _is_above(t: Tables, i: int, j: int) -> bool:
-    """Whether member i, in its box, may reach an infinite solid j; always true if that moves."""
+def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
+    """Return whether contact member i, anywhere in its bounding box, may touch the infinite solid j (such as a
+    plane); always True if j moves."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
-    middle, _ = seen_in(t, t.member_start[i], j)
-    return height_at(t, i, j, middle) <= t.member_around[i] + dot(size, size) ** 0.5
+    middle, _ = position_in_solid(t, t.member_start[i], j)
+    return point_distance(t, i, j, middle) <= t.member_around[i] + dot(size, size) ** 0.5
 
 
 @compiled
-def _look(t: Tables) -> None:
-    """Compute new boxes, and list the pairs whose boxes overlap, by their numbers."""
+def _search_pairs(t: Tables) -> None:
+    """Compute new bounding boxes of all contact members, list all pairs whose boxes overlap as candidate pairs, and
+    sort them."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
-        (low, high), around = corners_of(t, m), vector(skin, skin, skin)
+        (low, high), around = swept_box(t, m), vector(skin, skin, skin)
         t.near_low[m], t.near_high[m] = low - around, high + around
         if t.member_around[m] >= 0.0:
             mean, count = mean + _extent(t, m), count + 1.0
     mean /= max(count, 1.0)
     t.near_known[0], t.near_count[0] = 1, 0
-    _in_cells(t, mean)
+    _sort_into_cells(t, mean)
     for m in range(t.members):
-        _with_neighbours(t, m, mean)
+        _list_neighbours(t, m, mean)
         if t.near_count[0] < 0:
             return
-    _number(t, t.near_count[0])
+    _sort_pairs(t, t.near_count[0])
 
 
 @compiled
@@ -165,8 +175,9 @@ def _extent(t: Tables, m: int) -> float:
 
 
 @compiled
-def _is_apart(t: Tables, m: int, mean: float) -> bool:
-    """Whether a member is in no cell, since it is large or infinite."""
+def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
+    """Return whether contact member m is left out of the search grid, since it is infinite or much larger than the
+    mean size of members; it is then compared with all others."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -176,16 +187,17 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 
 @compiled
-def _in_cells(t: Tables, mean: float) -> None:
-    """Sort members into cells as large as the largest of them, so that neighbours are in adjacent cells."""
+def _sort_into_cells(t: Tables, mean: float) -> None:
+    """Sort the contact members into the cells of a grid, as large as the largest of them, so that members that may
+    touch are in the same cell or in adjacent ones."""
     cell = 0.0
     for m in range(t.members):
-        if not _is_apart(t, m, mean):
+        if not _is_outside_grid(t, m, mean):
             cell = max(cell, _extent(t, m))
     for b in range(t.near_buckets):
         t.near_bucket[b] = 0
     for m in range(t.members):
-        if _is_apart(t, m, mean):
+        if _is_outside_grid(t, m, mean):
             t.near_place[m] = -1
             continue
         middle, own = (0.5 / cell) * (t.near_low[m] + t.near_high[m]), t.near_cell + 3 * m
@@ -206,13 +218,13 @@ def _in_cells(t: Tables, mean: float) -> None:
 
 
 @compiled
-def _with_neighbours(t: Tables, m: int, mean: float) -> None:
-    """List pairs of member m with those in its cell and in half of the cells around it; without a cell, with
-    all."""
-    if _is_apart(t, m, mean):
+def _list_neighbours(t: Tables, m: int, mean: float) -> None:
+    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells
+    (so that each pair comes once); with all members if it is not in the grid."""
+    if _is_outside_grid(t, m, mean):
         for k in range(t.members):
-            if k > m or (k < m and not _is_apart(t, k, mean)):
-                _list(t, m, k)
+            if k > m or (k < m and not _is_outside_grid(t, k, mean)):
+                _list_pair(t, m, k)
         return
     own = t.near_cell + 3 * m
     for n in range(13, 27):
@@ -223,14 +235,15 @@ def _with_neighbours(t: Tables, m: int, mean: float) -> None:
             k = t.near_order[place]
             other = t.near_cell + 3 * k
             if other[0] == x and other[1] == y and other[2] == z and (n > 13 or k > m):
-                _list(t, m, k)
+                _list_pair(t, m, k)
 
 
 @compiled
-def _list(t: Tables, m: int, k: int) -> None:
-    """List one more pair, if its members may touch; without room left, mark the list as incomplete."""
+def _list_pair(t: Tables, m: int, k: int) -> None:
+    """Add contact members m and k to the list of candidate pairs if they may touch and their boxes overlap; if the
+    list is full it is marked as incomplete."""
     count = t.near_count[0]
-    if count < 0 or not _may_meet(t, m, k) or not _are_near(t, m, k):
+    if count < 0 or not _may_touch(t, m, k) or not _boxes_overlap(t, m, k):
         return
     if count == t.near_pairs:
         t.near_count[0] = -1
@@ -240,8 +253,9 @@ def _list(t: Tables, m: int, k: int) -> None:
 
 
 @compiled
-def _number(t: Tables, count: int) -> None:
-    """Sort the pairs by their first and then their second member, so that sums do not depend on the search."""
+def _sort_pairs(t: Tables, count: int) -> None:
+    """Sort the list of ``count`` candidate pairs by their first and then by their second member, so that sums over
+    pairs do not depend on the order in which the search finds them."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_place[m] = 0

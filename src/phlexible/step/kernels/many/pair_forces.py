@@ -5,15 +5,16 @@ from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import dot, reals_at, tables_at, vector
 from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.loop import set_vectors
-from phlexible.step.kernels.many.contacts_among_many import push_contact_groups
+from phlexible.step.kernels.many.contacts_among_many import apply_contact_forces
 from phlexible.step.kernels.step import begin_step, motion_and_forces
-from phlexible.step.kernels.vectors import levers_and_motions, moved_by, velocity_of
+from phlexible.step.kernels.vectors import levers_and_motions, velocity_count, velocity_index
 from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 
 @entry_point
 def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, forces: Rows1) -> None:
-    """Add generalized forces of all pairs at the velocities of the state, with friction, to ``forces``.
+    """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to ``forces``,
+    shape (velocities,); ``h`` is a very short step over which they are evaluated [s].
 
     The state stays, and tables of an attempted step are those of this evaluation.
 
@@ -33,13 +34,13 @@ def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, 
     motion_and_forces(t, h, 0.0)
     for k in range(t.vectors):
         t.pull[k] = vector(0.0, 0.0, 0.0)
-    push_contact_groups(t, h)
+    apply_contact_forces(t, h)
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= 0 and dot(t.pull[k], t.pull[k]) > 0.0:
             levers_and_motions(t, k, h)
-            for i in range(moved_by(t, k)):
-                own = t.velocities_begin[b] + velocity_of(t, k, i)
+            for i in range(velocity_count(t, k)):
+                own = t.velocities_begin[b] + velocity_index(t, k, i)
                 forces[own] += dot((t.lever + t.lever_vectors_begin[k])[i], t.pull[k])
     copy(t.saved_velocity, t.velocity1, t.velocities)
     put_back(register)

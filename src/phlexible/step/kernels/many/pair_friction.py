@@ -9,56 +9,59 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, cross, dot, value_of, vector
-from phlexible.step.kernels.bristles import crept, held
-from phlexible.step.kernels.floating_bodies import one, unit
+from phlexible.step.kernels.bristles import bristle_force, smooth_friction
+from phlexible.step.kernels.floating_bodies import eye, unit
 from phlexible.step.kernels.many.member_ends import (
-    forget_ends,
-    in_axes,
-    know_ends,
-    none,
-    place_of,
-    pull_at,
-    slides,
+    apply_point_force,
+    axis_point,
+    cache_end_frames,
+    clear_end_frames,
+    components_in_axes,
+    point_displacement,
+    zero_matrix,
 )
 from phlexible.step.kernels.many.solids import axis_mean, drilling_radius
-from phlexible.step.kernels.vectors import mean_place, outer
+from phlexible.step.kernels.vectors import mean_vector, outer
 from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, SLIPS, TURN
 
 # Bristles of pairs, merged step by step with the list of the pairs that touch.
 
 
 @compiled
-def begin_pairs(t: Tables) -> None:
-    """Reset the lists of pairs and the cached frames of ends, at the start of an evaluation of the forces."""
-    forget_ends(t)
+def reset_pairs(t: Tables) -> None:
+    """Set the positions in the lists of friction histories of contact pairs back to their beginning, and clear the
+    cached frames of members, before the contact forces are evaluated."""
+    clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
 
 @compiled
-def _size(t: Tables, place: int) -> float:
+def _squared_deflection(t: Tables, place: int) -> float:
     own = t.pair_bristle + PAIR * place
     return own[1] * own[1] + own[2] * own[2] + own[3] * own[3]
 
 
 @compiled
-def _energy(t: Tables, place: int) -> float:
-    """Energy that bristles of a pair store at the start of the step [J]."""
+def _bristle_energy_of_pair(t: Tables, place: int) -> float:
+    """Return the elastic energy at the start of the step of the friction bristles (friction springs) of the contact
+    pair at index ``place`` of the stored list [J]: sliding, rolling and drilling."""
     number = int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
-    total = 0.5 * t.contact_group_bristle[c] * _size(t, place)
+    total = 0.5 * t.contact_group_bristle[c] * _squared_deflection(t, place)
     if t.kept_turns > 0:
         z, square = t.pair_turn + TURN * place, 0.0
         for k in range(SLIPS):
             square += z[k] * z[k]
         if square > 0.0:
-            total += 0.5 * t.contact_group_turn_stiffness[c] * gyration(t, i, j) * square
+            total += 0.5 * t.contact_group_turn_stiffness[c] * squared_gyration_radius(t, i, j) * square
     return total
 
 
 @compiled
-def gyration(t: Tables, i: int, j: int) -> float:
-    """Return 0.4 r^2 of the sphere of two members; zero where rotations are not resisted.
+def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
+    """Return 0.4 r^2, the squared radius of gyration of the ball of contact members i and j [m2], the scale of its
+    rolling resistance; 0 where rotations are not resisted.
 
     One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
     """
@@ -76,29 +79,30 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 
 @compiled
-def lose_pair(t: Tables, place: int) -> None:
-    """Add the energy of a pair whose bodies have separated to the losses; -1: there is none."""
+def dissipate_pair(t: Tables, place: int) -> None:
+    """Count the energy of the friction bristles (friction springs) of the contact pair at index ``place`` of the
+    stored list as lost, since its bodies have separated; nothing for -1."""
     if place < 0:
         return
-    energy = _energy(t, place)
+    energy = _bristle_energy_of_pair(t, place)
     t.contact_group_work[0] -= energy
     t.contact_group_work[1] += energy
     t.contact_group_loss[0] += energy
 
 
 @compiled
-def find_pair(t: Tables, i: int, j: int) -> int:
-    """Return the index of a pair among those of the last step, or -1; pairs must come in the order of their
-    numbers."""
+def find_pair_history(t: Tables, i: int, j: int) -> int:
+    """Return the index of contact pair (i, j) in the list of friction histories of the last step, or -1 if it is
+    new; pairs must be looked up in ascending order, and pairs that are skipped have separated."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
-    place, number = t.pair_cursor[0], number_of(t, i, j)
+    place, number = t.pair_cursor[0], pair_number(t, i, j)
     while place < t.kept_pairs:
         known = abs(t.pair_bristle[PAIR * place])
         if known == 0.0 or known >= number:
             break
-        lose_pair(t, place)
+        dissipate_pair(t, place)
         place += 1
     found = place < t.kept_pairs and abs(t.pair_bristle[PAIR * place]) == number
     t.pair_cursor[0] = place + 1 if found else place
@@ -106,32 +110,36 @@ def find_pair(t: Tables, i: int, j: int) -> int:
 
 
 @compiled
-def number_of(t: Tables, i: int, j: int) -> float:
-    """Return the number of a pair, more than zero."""
+def pair_number(t: Tables, i: int, j: int) -> float:
+    """Return the number, greater than 0, that identifies the pair of contact members i and j in the stored list,
+    the same for both orders."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
 @compiled
-def bend_of_pair(t: Tables, i: int, j: int, met: int, place: int) -> int:
-    """Copy the deflection of a pair's bristles in the step that was tried to ``met_bend``.
+def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: int) -> int:
+    """Copy how far the friction bristles (friction springs) of contact pair (i, j) were deflected in the attempted
+    step to entry ``active_pair`` of the active pairs; return the index in the stored list at which the search for
+    the next pair begins.
 
     Pairs come in the order of their numbers; returns the index at which to continue in the stored list.
     """
-    number = number_of(t, i, j)
+    number = pair_number(t, i, j)
     while place < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * place]) < number:
         place += 1
     is_there = place < t.kept_pairs and abs(t.pair_bristle_end[PAIR * place]) == number
     for k in range(3):
-        t.met_bend[3 * met + k] = t.pair_bend[3 * place + k] if is_there else 0.0
+        t.met_bend[3 * active_pair + k] = t.pair_bend[3 * place + k] if is_there else 0.0
     return place
 
 
 @compiled
-def end_pairs(t: Tables) -> None:
-    """Add the energies of pairs that no longer touch to the losses, and clear the rest of the new list."""
+def dissipate_separated_pairs(t: Tables) -> None:
+    """Count the bristle energies of contact pairs that no longer touch as lost, and clear the unused rest of the
+    new list of friction histories."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
-        lose_pair(t, place)
+        dissipate_pair(t, place)
         place += 1
     place = t.pair_cursor[1]
     while place < t.kept_pairs and t.pair_bristle_end[PAIR * place] != 0.0:  # behind the end there are zeros
@@ -143,16 +151,17 @@ def end_pairs(t: Tables) -> None:
 
 
 @compiled
-def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of two members at y along n, with dN/dx, for friction and Newton's matrix; return its
-    index.
+def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
+    """Store the contact of members i and j for friction and Newton's matrix, and return its index: parameters s and
+    z on their axes, contact point y and unit normal n in the world, and ``slope``, the derivative of the normal
+    force to the penetration.
 
     Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
     place = t.touch_count[0]
-    know_ends(t, i)
-    know_ends(t, j)
-    t.touch_arm[2 * place], t.touch_arm[2 * place + 1] = y - place_of(t, i, s), y - place_of(t, j, z)
+    cache_end_frames(t, i)
+    cache_end_frames(t, j)
+    t.touch_arm[2 * place], t.touch_arm[2 * place + 1] = y - axis_point(t, i, s), y - axis_point(t, j, z)
     if place == t.touching_pairs:
         return place
     t.touch_first[place], t.touch_second[place], t.touch_normal[place] = i, j, n
@@ -160,18 +169,19 @@ def note_touch(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vect
     own, nothing = t.touch_stiffness + 3 * place, vector(0.0, 0.0, 0.0)
     own[0], own[1], own[2] = slope, 0.0, 0.0
     if t.turning_pairs > 0:
-        t.touch_twist[place] = none()
+        t.touch_twist[place] = zero_matrix()
     t.touch_slip[place], t.touch_level[place] = nothing, nothing
     t.touch_count[0] = place + 1
     return place
 
 
 @compiled
-def rub_pair(
+def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Record the normal force of two members in its direction n, and compute their friction at a contact of
-    ``note_touch``.
+    """Compute the friction of contact members i and j for the normal force ``normal`` along n over a step of length
+    h, with rolling and drilling resistance, add its forces to those on the members, and store the history of the
+    pair.
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -182,13 +192,13 @@ def rub_pair(
         f = t.contact_group_law[c] + t.member_law[i] + t.member_law[j]
         t.scalar_force[f] = t.push_side[f] * normal
     if not rubs:
-        lose_pair(t, known)
+        dissipate_pair(t, known)
     if not rubs and not (remembers and t.contact_group_impact[c] > 0.0):
         return
     place = t.pair_cursor[1] if t.pair_cursor[1] < t.kept_pairs else -1
     if place >= 0:
         own = t.pair_bristle_end + PAIR * place
-        own[0], own[1], own[2], own[3] = number_of(t, i, j), 0.0, 0.0, 0.0
+        own[0], own[1], own[2], own[3] = pair_number(t, i, j), 0.0, 0.0, 0.0
         for k in range(3):
             t.pair_bend[3 * place + k] = 0.0
         for k in range(TURN if t.kept_turns > 0 else 0):
@@ -197,13 +207,13 @@ def rub_pair(
             t.pair_turn_end[TURN * place + MET] = t.pair_met[0]
         t.pair_cursor[1] = place + 1
     if rubs:
-        _slide(t, i, j, s, z, n, normal, h, touch, known, place)
+        _apply_sliding_friction(t, i, j, s, z, n, normal, h, touch, known, place)
         if t.contact_group_rolling[c] > 0.0 or t.contact_group_drilling[c] > 0.0:
-            _turn(t, i, j, n, normal, h, touch, known, place)
+            _apply_rolling_resistance(t, i, j, n, normal, h, touch, known, place)
 
 
 @compiled
-def _slide(
+def _apply_sliding_friction(
     t: Tables,
     i: int,
     j: int,
@@ -216,108 +226,116 @@ def _slide(
     known: int,
     place: int,
 ) -> None:
-    """Compute force, derivatives and end deflection of the bristle along the surface."""
-    arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _carrier_of(t, i, j)
-    hold, share, bent = hold_of(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
+    """Compute the sliding friction of contact members i and j along their surface over a step of length h (bristle
+    or regularized), its derivatives and the bristle's deflection at the end, and add the force to those on both
+    members."""
+    arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
+    hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
     if known >= 0:
-        bent = _carried(t, carrier, t.pair_bristle + (PAIR * known + 1), n, t.member_kind[i] == RIM)
+        bent = _bristle_in_world(t, carrier, t.pair_bristle + (PAIR * known + 1), n, t.member_kind[i] == RIM)
     if known < 0 or t.pair_bristle[PAIR * known] > 0.0:
         share *= t.contact_group_grip[c]
-    u = slides(t, i, s, arms[0]) - slides(t, j, z, arms[1])
+    u = point_displacement(t, i, s, arms[0]) - point_displacement(t, j, z, arms[1])
     u -= dot(u, n) * n
     reach = drilling_radius(t, i, n)
     if reach > 0.0:
-        turn = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
+        turn = mean_rotation(t, t.member_axis + 6 * i, 3) - mean_rotation(t, t.member_axis + 6 * j, 3)
         u += (reach * dot(turn, n)) * n
     if k > 0.0:
-        force, to_limit, e, a, steeper, end, slips = held(k, d, bent, u, share * normal, h)
+        force, to_limit, e, a, steeper, end, slips = bristle_force(k, d, bent, u, share * normal, h)
     else:
-        force, to_limit, e, a, steeper = crept(share * normal, t.contact_group_creep[c], u, h)
+        force, to_limit, e, a, steeper = smooth_friction(share * normal, t.contact_group_creep[c], u, h)
         end, slips = bent, normal < 0.0
     work, twist = dot(force, u), dot(force, n)
     if reach > 0.0:
-        _couple(t, i, (-reach * twist) * n)
-        _couple(t, j, (reach * twist) * n)
+        _apply_couple(t, i, (-reach * twist) * n)
+        _apply_couple(t, j, (reach * twist) * n)
         force, e, to_limit = force - twist * n, e - dot(e, n) * n, to_limit - dot(to_limit, n) * n
     if touch < t.touching_pairs:
         own = t.touch_stiffness + 3 * touch
         own[1], own[2], t.touch_slip[touch], t.touch_level[touch] = a, steeper, e, (own[0] * share) * to_limit
-    _book(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), work)
+    _add_bristle_energies(t, k, bent, end if place >= 0 else vector(0.0, 0.0, 0.0), work)
     if place >= 0:
         own = t.pair_bristle_end + PAIR * place
         if slips:
             own[0] = -own[0]
-        _keep(t, carrier, own + 1, end)
+        _store_bristle(t, carrier, own + 1, end)
         t.pair_bend[3 * place] = sqrt(dot(end - bent, end - bent))
-    pull_at(t, i, s, arms[0], -1.0 * force)
-    pull_at(t, j, z, arms[1], force)
+    apply_point_force(t, i, s, arms[0], -1.0 * force)
+    apply_point_force(t, j, z, arms[1], force)
 
 
 @compiled
-def hold_of(t: Tables, i: int, j: int, part: int) -> float:
-    """Share of the bristle of two members that slides, rolls or drills."""
+def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
+    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction ``part``
+    (0: sliding, 1: rolling, 2: drilling); 1 except in equilibria."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 
 @compiled
-def _turn(
+def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
 ) -> None:
-    """Compute rolling and drilling resistance of a sphere on the other member (8.46)."""
-    weight = gyration(t, i, j)
+    """Compute the moments that resist rolling and drilling (spinning about the normal n) of a ball on another
+    contact member over a step of length h (8.46), their derivatives and deflections, and apply them to both
+    members."""
+    weight = squared_gyration_radius(t, i, j)
     if weight == 0.0:
         return
-    c, carrier, nothing = t.member_contact_group[i], _carrier_of(t, i, j), vector(0.0, 0.0, 0.0)
+    c, carrier, nothing = t.member_contact_group[i], _bristle_member(t, i, j), vector(0.0, 0.0, 0.0)
     stiff, slow = weight * t.contact_group_turn_stiffness[c], weight * t.contact_group_turn_damping[c]
-    psi = turn_of(t, t.member_axis + 6 * i, 3) - turn_of(t, t.member_axis + 6 * j, 3)
+    psi = mean_rotation(t, t.member_axis + 6 * i, 3) - mean_rotation(t, t.member_axis + 6 * j, 3)
     twist, before, after = dot(psi, n), t.pair_turn + TURN * known, t.pair_turn_end + TURN * place
-    couple, slope = nothing, none()
+    couple, slope = nothing, zero_matrix()
     if t.contact_group_rolling[c] > 0.0:
-        bent = _carried(t, carrier, before, n, False) if known >= 0 else nothing
-        u, hold = psi - twist * n, hold_of(t, i, j, 1)
+        bent = _bristle_in_world(t, carrier, before, n, False) if known >= 0 else nothing
+        u, hold = psi - twist * n, bristle_share(t, i, j, 1)
         k, d = hold * stiff, hold * slow
-        couple, _, e, a, steeper, end, _ = held(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
-        slope = a * (one() - outer(n, n)) - steeper * outer(e, e)
-        _book(t, k, bent, end if place >= 0 else nothing, dot(couple, u))
+        couple, _, e, a, steeper, end, _ = bristle_force(k, d, bent, u, t.contact_group_rolling[c] * normal, h)
+        slope = a * (eye() - outer(n, n)) - steeper * outer(e, e)
+        _add_bristle_energies(t, k, bent, end if place >= 0 else nothing, dot(couple, u))
         if place >= 0:
-            _keep(t, carrier, after, end)
+            _store_bristle(t, carrier, after, end)
             t.pair_bend[3 * place + 1] = sqrt(dot(end - bent, end - bent))
     if t.contact_group_drilling[c] > 0.0:
         lever = t.contact_group_drilling[c]
         if known < 0 or before[SLIPS] == 0.0:
             lever *= t.contact_group_grip[c]
         bent = vector(before[DRILLED] if known >= 0 else 0.0, 0.0, 0.0)
-        u, hold = vector(twist, 0.0, 0.0), hold_of(t, i, j, 2)
+        u, hold = vector(twist, 0.0, 0.0), bristle_share(t, i, j, 2)
         k, d = hold * stiff, hold * slow
-        moment, _, e, a, steeper, end, slips = held(k, d, bent, u, lever * normal, h)
+        moment, _, e, a, steeper, end, slips = bristle_force(k, d, bent, u, lever * normal, h)
         couple += moment.x * n
         slope = slope + (a - steeper * e.x * e.x) * outer(n, n)
-        _book(t, k, bent, end if place >= 0 else nothing, dot(moment, u))
+        _add_bristle_energies(t, k, bent, end if place >= 0 else nothing, dot(moment, u))
         if place >= 0:
             after[DRILLED], after[SLIPS] = end.x, 1.0 if slips else 0.0
             t.pair_bend[3 * place + 2] = abs(end.x - bent.x)
     if touch < t.touching_pairs:
         t.touch_twist[touch] = slope
-    _couple(t, i, -1.0 * couple)
-    _couple(t, j, couple)
+    _apply_couple(t, i, -1.0 * couple)
+    _apply_couple(t, j, couple)
 
 
 @compiled
-def turn_of(t: Tables, parts: Integers, count: int) -> Vector:
-    """B^-1 sum m x delta(d) over directions of one body, m their means."""
+def mean_rotation(t: Tables, parts: Integers, count: int) -> Vector:
+    """Return the rotation vector of a body in the step, in world axes [rad], as the best fit B^-1 sum m x delta(d)
+    to the changes of ``count`` body-fixed directions d with the means m; ``parts`` holds their indices."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(count):
-        moment += cross(mean_place(t, parts[k]), t.change[parts[k]])
-    return spread(t, parts, count, moment)
+        moment += cross(mean_vector(t, parts[k]), t.change[parts[k]])
+    return solve_moment(t, parts, count, moment)
 
 
 @compiled
-def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
-    """B^-1 of a moment, B = sum |m|^2 I - m m^T."""
+def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
+    """Return B^-1 times a moment, with B = sum |m|^2 I - m m^T over ``count`` body-fixed directions with the means
+    m (indices ``parts``): cross products of the result with the m are forces on the directions that have this
+    moment."""
     a, b, c = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for k in range(count):
-        m = mean_place(t, parts[k])
+        m = mean_vector(t, parts[k])
         square = dot(m, m)
         a += square * unit(0) - m.x * m
         b += square * unit(1) - m.y * m
@@ -327,48 +345,52 @@ def spread(t: Tables, parts: Integers, count: int, moment: Vector) -> Vector:
 
 
 @compiled
-def _couple(t: Tables, m: int, couple: Vector) -> None:
-    """Add a couple to the forces on the directions of a member."""
+def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
+    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it."""
     axes = t.member_axis + 6 * m
-    shared = spread(t, axes, 3, couple)
+    shared = solve_moment(t, axes, 3, couple)
     for k in range(3):
-        t.pull[axes[k]] += cross(shared, mean_place(t, axes[k]))
+        t.pull[axes[k]] += cross(shared, mean_vector(t, axes[k]))
 
 
 @compiled
-def _carrier_of(t: Tables, i: int, j: int) -> int:
-    """Return the member of two in whose axes their bristles are stored: the second, or the first if only that has a
-    rotation."""
+def _bristle_member(t: Tables, i: int, j: int) -> int:
+    """Return which of contact members i and j stores the deflection of their friction bristle in its axes: the
+    second, or the first if only that one has a rotation."""
     return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
-def _carried(t: Tables, m: int, own: Reals, n: Vector, drills: bool) -> Vector:
-    """Return z, stored in the axes of member m, in the plane across n with its length.
+def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
+    """Return the deflection of a friction bristle in world axes, which is stored as three numbers in the axes of
+    contact member m, projected to the plane normal to n (not if ``drills``) with its length unchanged.
 
     With ``drills`` the component along n is kept, for drilling.
     """
     axes = t.member_axis + 6 * m
-    bent = own[0] * axis_mean(t, axes, 0) + own[1] * axis_mean(t, axes, 1) + own[2] * axis_mean(t, axes, 2)
+    bent = stored[0] * axis_mean(t, axes, 0) + stored[1] * axis_mean(t, axes, 1) + stored[2] * axis_mean(t, axes, 2)
     if not drills:
         bent -= dot(bent, n) * n
     length = sqrt(dot(bent, bent))
-    size = sqrt(own[0] * own[0] + own[1] * own[1] + own[2] * own[2])
+    size = sqrt(stored[0] * stored[0] + stored[1] * stored[1] + stored[2] * stored[2])
     return (size / length if length > 0.0 else 1.0) * bent
 
 
 @compiled
-def _keep(t: Tables, m: int, own: Reals, end: Vector) -> None:
-    """Store z at the end in the axes of member m, with its length."""
-    local, length = in_axes(t, m, end), sqrt(dot(end, end))
+def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
+    """Store the deflection ``end`` of a friction bristle, a world vector, as three numbers in the axes of contact
+    member m, with its length unchanged."""
+    local, length = components_in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local
-    own[0], own[1], own[2] = local.x, local.y, local.z
+    stored[0], stored[1], stored[2] = local.x, local.y, local.z
 
 
 @compiled
-def _book(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add stored and lost energies of a bristle, on which ``work`` is done, to the tables."""
+def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
+    """Add the change of the energy of a bristle (friction spring of stiffness k, deflection ``before`` and
+    ``after`` the step) to the stored energy of contacts, and the rest of the work done on it to the lost energy
+    [J]."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
@@ -376,10 +398,11 @@ def _book(t: Tables, k: float, before: Vector, after: Vector, work: float) -> No
 
 
 @compiled
-def energy_of_pairs(t: Tables) -> float:
-    """Energy of all bristles at the start of the step [J]."""
+def pair_bristle_energy(t: Tables) -> float:
+    """Return the elastic energy of the friction bristles (friction springs) of all contact pairs at the start of
+    the step [J]."""
     total, place = 0.0, 0
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
-        total += _energy(t, place)
+        total += _bristle_energy_of_pair(t, place)
         place += 1
     return total

@@ -11,12 +11,18 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import SIX, add_multiple, copy, fill, product, scale
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, row, vector
-from phlexible.step.kernels.floating_bodies import axis_of, one
-from phlexible.step.kernels.many.member_ends import none
-from phlexible.step.kernels.many.rigid_pairs import add_rigid, hold_side, is_edge, is_rigid, multiply_rigid
-from phlexible.step.kernels.segments import has_segments, place_of
+from phlexible.step.kernels.floating_bodies import eye, rotation_axis
+from phlexible.step.kernels.many.member_ends import zero_matrix
+from phlexible.step.kernels.many.rigid_pairs import (
+    add_rigid_product,
+    add_side_block,
+    is_rigid_edge,
+    is_rigid_member,
+    store_side,
+)
+from phlexible.step.kernels.segments import block_entry, has_segments
 from phlexible.step.kernels.solver.elimination import solve_carrier, substitute
-from phlexible.step.kernels.vectors import mean_place, moved_by, outer, velocity_of
+from phlexible.step.kernels.vectors import mean_vector, outer, velocity_count, velocity_index
 from phlexible.step.tables.declarations import INSET
 
 ENDS = 4  # of both members of a pair: start and end of each
@@ -28,18 +34,20 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 
 
 @exported
-def forget_held_pairs(t: Tables) -> None:
-    """Remove all pairs from Newton's matrix."""
+def clear_matrix_pairs(t: Tables) -> None:
+    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact."""
     for n in range(t.held_ends[0]):
         t.end_is_held[t.held_end[n]] = 0
     t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
 
 
 @compiled
-def hold(
+def add_pair(
     t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
 ) -> int:
-    """Add a pair, whose end frames are cached, to Newton's matrix if there is room, and return its index or -1.
+    """Add contact members i and j as a 3 x 3 stiffness ``slope`` between their contact points to the part of
+    Newton's matrix that is solved by iteration; return the index of the pair, or -1 if there is no room. s and z
+    are parameters on their axes, ``arm`` and ``other`` vectors from there to the contact point.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -48,36 +56,36 @@ def hold(
     if n == t.touching_pairs:
         return -1
     t.held_slope[n], t.held_count[0] = slope, n + 1
-    is_simple = t.turning_pairs == 0 and is_rigid(t, i) and is_rigid(t, j)
+    is_simple = t.turning_pairs == 0 and is_rigid_member(t, i) and is_rigid_member(t, j)
     t.held_is_rigid[n] = 1 if is_simple else 0
     if is_simple:
-        moving = hold_side(t, 2 * n, i, s, normal, arm)
-        moving += hold_side(t, 2 * n + 1, j, z, normal, other)
+        moving = store_side(t, 2 * n, i, s, normal, arm)
+        moving += store_side(t, 2 * n + 1, j, z, normal, other)
         t.held_across[0] += 1 if moving > 1 else 0
         return n
     t.held_others[0] += 1
     if t.turning_pairs > 0:
-        t.held_twist[n] = none()
-    ends, whole = _hold_ends(t, 2 * n, i, s, normal, arm)
-    others, all_whole = _hold_ends(t, 2 * n + 1, j, z, normal, other)
+        t.held_twist[n] = zero_matrix()
+    ends, whole = _store_ends(t, 2 * n, i, s, normal, arm)
+    others, all_whole = _store_ends(t, 2 * n + 1, j, z, normal, other)
     if ends + others > 1 or not whole or not all_whole:
         t.held_across[0] += 1
     return n
 
 
 @compiled
-def _hold_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
-    """Store the ends of one member of a pair; return how many of them move, and whether the elimination has all of
-    them."""
+def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
+    """Store the ends of contact member m, as one side of a pair in Newton's matrix, with their weights at parameter
+    s; return how many of them move, and whether the elimination contains their blocks."""
     p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
     t.held_arm[side], t.held_normal[side] = arm, normal
-    if t.member_kind[m] > INSET or is_edge(t, m):
+    if t.member_kind[m] > INSET or is_rigid_edge(t, m):
         t.held_normal[side] = vector(0.0, 0.0, 0.0)
-    if is_edge(t, m):  # all of it moves as its start and the directions
-        t.held_arm[side] = arm + s * (mean_place(t, q) - mean_place(t, p))
+    if is_rigid_edge(t, m):  # all of it moves as its start and the directions
+        t.held_arm[side] = arm + s * (mean_vector(t, q) - mean_vector(t, p))
     for end in range(2):
         k, weight = (p, 1.0 - s) if end == 0 else (q, s)
-        if p == q or is_edge(t, m):
+        if p == q or is_rigid_edge(t, m):
             weight = 1.0 - float(end)
         b = t.vector_carrier[k]
         if weight == 0.0 or b < 0:
@@ -90,13 +98,14 @@ def _hold_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vect
         t.held_is_whole[at + end], t.held_turns[at + end] = 1 if is_whole else 0, -1
         if t.member_axis[6 * m + 3 * end] >= 0:
             t.held_turns[at + end] = 2 * m + end
-            _hold_end(t, 2 * m + end)
+            _store_end_duals(t, 2 * m + end)
     return count, whole
 
 
 @compiled
-def _hold_end(t: Tables, e: int) -> None:
-    """Store the dual vectors of an end's directions, which later evaluations of the forces change."""
+def _store_end_duals(t: Tables, e: int) -> None:
+    """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with Newton's
+    matrix, since later evaluations of the forces overwrite the current ones."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -105,70 +114,75 @@ def _hold_end(t: Tables, e: int) -> None:
 
 
 @exported
-def pair_tangent(t: Tables, h: float) -> None:
-    """Add all pairs that push in the last evaluation to Newton's matrix, with their parts in blocks of one
-    carrier."""
-    forget_held_pairs(t)
+def add_pair_tangents(t: Tables, h: float) -> None:
+    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix:
+    within one body to its block, between bodies to the part that is solved by iteration; h is the step."""
+    clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
         s, z, arms = t.touch_share[2 * n], t.touch_share[2 * n + 1], t.touch_arm + 2 * n
         i, j = t.touch_first[n], t.touch_second[n]
-        place = hold(t, i, j, s, z, h * _slope(t, n), t.touch_normal[n], arms[0], arms[1])
+        place = add_pair(t, i, j, s, z, h * _contact_stiffness(t, n), t.touch_normal[n], arms[0], arms[1])
         if t.turning_pairs > 0 and place >= 0:
             t.held_twist[place] = h * t.touch_twist[n]
     for n in range(t.held_count[0]):
         if t.held_is_rigid[n] == 1:
-            add_rigid(t, 2 * n, t.held_slope[n])
-            add_rigid(t, 2 * n + 1, t.held_slope[n])
+            add_side_block(t, 2 * n, t.held_slope[n])
+            add_side_block(t, 2 * n + 1, t.held_slope[n])
             continue
         for e in range(ENDS * n, ENDS * n + ENDS):
             if t.held_point[e] >= 0 and t.held_is_whole[e] == 1:
-                _add_own(t, e, t.held_slope[n])
+                _add_end_block(t, e, t.held_slope[n])
                 if t.turning_pairs > 0 and t.held_turns[e] >= 0:
-                    _add_turn(t, e, t.held_twist[n])
+                    _add_couple_block(t, e, t.held_twist[n])
 
 
 @compiled
-def _slope(t: Tables, n: int) -> Matrix:
-    """Return minus the derivative of the force on the first member to its slip: N' n n^T + a (I - n n^T) - b e e^T
-    - ..."""
+def _contact_stiffness(t: Tables, n: int) -> Matrix:
+    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member with
+    respect to the relative displacement, with normal and tangential stiffness and the dependence of friction on the
+    normal force."""
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
-        found = found + own[1] * (one() - outer(normal, normal))
+        found = found + own[1] * (eye() - outer(normal, normal))
     return found - own[2] * outer(e, e)
 
 
 @compiled
-def _gather(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add a share of vector k, without its component along the normal, to ``pair_lever`` and ``pair_motion``."""
+def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
+    """Add ``weight`` times how the velocities of a body move vector k (motion), and how a force on it enters the
+    balances of the body (lever), without their components along ``normal``, to ``pair_motion`` and
+    ``pair_lever``."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-    for i in range(moved_by(t, k)):
-        v = velocity_of(t, k, i)
+    for i in range(velocity_count(t, k)):
+        v = velocity_index(t, k, i)
         t.pair_lever[v] += weight * (lever[i] - dot(lever[i], normal) * normal)
         t.pair_motion[v] += weight * (motion[i] - dot(motion[i], normal) * normal)
 
 
 @compiled
-def _add_own(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the product of lever, slope and motion of one end of a pair to the block of its carrier."""
+def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
+    """Add the stiffness ``slope`` of a contact pair at its end e, as seen by the body that carries this end, to the
+    block of that body in Newton's matrix."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
     for i in range(width):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
-    _gather(t, k, weight, nothing)
+    _gather_lever(t, k, weight, nothing)
     if end >= 0:
         for l in range(3):
             direction = t.member_axis[3 * end + l]
             if direction >= 0 and t.vector_carrier[direction] >= 0:
-                _gather(t, direction, weight * dot(t.held_dual[3 * end + l], arm), normal)
+                _gather_lever(t, direction, weight * dot(t.held_dual[3 * end + l], arm), normal)
     _add_products(t, b, slope)
 
 
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """Add the products of ``pair_lever`` and the slope times ``pair_motion`` to the block of carrier b."""
+    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b (floating
+    body or node), to the block of b in Newton's matrix."""
     width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
@@ -186,13 +200,14 @@ def _add_products(t: Tables, b: int, slope: Matrix) -> None:
                 block[i * stride + l] += dot(q, t.pair_motion[l])
         else:
             for l in range(width):
-                own = place_of(t, b, i, l)
+                own = block_entry(t, b, i, l)
                 own[0] += dot(q, t.pair_motion[l])
 
 
 @compiled
-def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
-    """Add the product of couples and rotations of one end to the block of its carrier."""
+def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
+    """Add the rotational stiffness ``twist`` of a contact pair (rolling and drilling resistance) at its end e to
+    the block of the body that carries this end in Newton's matrix."""
     end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
     for i in range(t.velocities_count[b]):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
@@ -200,8 +215,8 @@ def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
         k, g = t.member_axis[3 * end + l], 0.5 * t.held_dual[3 * end + l]
         if t.vector_carrier[k] >= 0:
             lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-            for i in range(moved_by(t, k)):
-                v = velocity_of(t, k, i)
+            for i in range(velocity_count(t, k)):
+                v = velocity_index(t, k, i)
                 t.pair_lever[v] += cross(g, lever[i])
                 t.pair_motion[v] += cross(g, motion[i])
     _add_products(t, b, twist)
@@ -209,7 +224,8 @@ def _add_turn(t: Tables, e: int, twist: Matrix) -> None:
 
 @compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
-    """Add the products of ``_add_products`` for a rigid body, with a length of six that LLVM knows."""
+    """Add pair_lever^T slope pair_motion to the block of a rigid body with six velocities, as ``_add_products``
+    does, with loops of constant length, which the compiler unrolls."""
     for i in range(SIX):
         q = t.pair_lever[i] @ slope
         for l in range(SIX):
@@ -220,8 +236,9 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 
 @compiled
-def _moved(t: Tables, e: int) -> Vector:
-    """Return the displacement of an end of a pair, from ``left`` of its vectors."""
+def _end_displacement(t: Tables, e: int) -> Vector:
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix, from the displacements of
+    the end's vectors in ``left``, times its weight."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
         turned = t.held_turn[end] @ t.held_arm[e // 2]
@@ -230,8 +247,9 @@ def _moved(t: Tables, e: int) -> Vector:
 
 
 @compiled
-def _push_end(t: Tables, e: int, f: Vector) -> None:
-    """Add a force on an end to ``right`` of its vector and to the moment of its directions."""
+def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
+    """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on the
+    end's point, and its moment to that of the end's directions."""
     own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
     t.right[t.held_point[e]] += own
     if end >= 0:
@@ -239,22 +257,24 @@ def _push_end(t: Tables, e: int, f: Vector) -> None:
 
 
 @compiled
-def _twist(t: Tables, n: int, is_whole: bool) -> None:
-    """Add the couples of a pair on the starts of both members, from their rotations."""
+def _apply_pair_couples(t: Tables, n: int, is_whole: bool) -> None:
+    """Add the moments by which pair n in Newton's matrix resists relative rotation to the forces on the directions
+    of both members; without ``is_whole`` only those that the rotation of the other member causes."""
     first, second = ENDS * n, ENDS * n + 2
-    psi, other = _psi(t, first), _psi(t, second)
+    psi, other = _rotation_of_end(t, first), _rotation_of_end(t, second)
     whole = t.held_twist[n] @ (psi - other)
     if t.held_point[first] >= 0 and t.held_turns[first] >= 0:
         is_own = not is_whole and t.held_is_whole[first] == 1
-        _turn_end(t, t.held_turns[first], -1.0 * (t.held_twist[n] @ other) if is_own else whole)
+        _apply_end_couple(t, t.held_turns[first], -1.0 * (t.held_twist[n] @ other) if is_own else whole)
     if t.held_point[second] >= 0 and t.held_turns[second] >= 0:
         is_own = not is_whole and t.held_is_whole[second] == 1
-        _turn_end(t, t.held_turns[second], -1.0 * (t.held_twist[n] @ psi) if is_own else -1.0 * whole)
+        _apply_end_couple(t, t.held_turns[second], -1.0 * (t.held_twist[n] @ psi) if is_own else -1.0 * whole)
 
 
 @compiled
-def _psi(t: Tables, e: int) -> Vector:
-    """Return the rotation of an end, half of sum g x delta(d)."""
+def _rotation_of_end(t: Tables, e: int) -> Vector:
+    """Return the rotation vector of end e of a pair in Newton's matrix, from the displacements of its directions in
+    ``left``; zero if the end does not rotate."""
     if t.held_point[e] < 0 or t.held_turns[e] < 0:
         return vector(0.0, 0.0, 0.0)
     axes, g = t.member_axis + 3 * t.held_turns[e], t.held_dual + 3 * t.held_turns[e]
@@ -266,27 +286,29 @@ def _psi(t: Tables, e: int) -> Vector:
 
 
 @compiled
-def _turn_end(t: Tables, end: int, couple: Vector) -> None:
+def _apply_end_couple(t: Tables, end: int, couple: Vector) -> None:
     axes, g = t.member_axis + 3 * end, t.held_dual + 3 * end
     for l in range(3):
         t.right[axes[l]] += 0.5 * cross(couple, g[l])
 
 
 @compiled
-def _turn_ends(t: Tables) -> None:
-    """Compute rotations of arms from ``left`` of the directions, and clear their moments."""
+def _rotate_ends(t: Tables) -> None:
+    """Compute for all rotating ends of pairs in Newton's matrix the 3 x 3 matrix that takes an arm to its
+    displacement, from the displacements ``left`` of their directions, and set their moments to zero."""
     for n in range(t.held_ends[0]):
-        e, turn = t.held_end[n], none()
+        e, turn = t.held_end[n], zero_matrix()
         for l in range(3):
             direction = t.member_axis[3 * e + l]
             if t.vector_carrier[direction] >= 0:
                 turn = turn + outer(t.left[direction], t.held_dual[3 * e + l])
-        t.held_turn[e], t.held_moment[e] = turn, none()
+        t.held_turn[e], t.held_moment[e] = turn, zero_matrix()
 
 
 @compiled
-def _push_directions(t: Tables) -> None:
-    """Apply the moments of all ends to ``right`` of the directions."""
+def _apply_moments(t: Tables) -> None:
+    """Apply the collected moments of all rotating ends of pairs in Newton's matrix as forces ``right`` on the
+    directions of these ends."""
     for n in range(t.held_ends[0]):
         e = t.held_end[n]
         moment = t.held_moment[e]
@@ -295,8 +317,9 @@ def _push_directions(t: Tables) -> None:
 
 
 @compiled
-def _move_vectors(t: Tables, x: Reals) -> None:
-    """Compute displacements of vectors for velocities x into ``left``, and clear the forces ``right``.
+def _displace_vectors(t: Tables, x: Reals) -> None:
+    """Compute the displacements of the points and directions of contact members for a vector of velocities x, shape
+    (velocities,), into ``left``, and set the forces ``right`` on them to zero.
 
     Vectors of a carrier are consecutive.
     """
@@ -308,7 +331,7 @@ def _move_vectors(t: Tables, x: Reals) -> None:
             last, own, spin = b, x + t.velocities_begin[b], vector(0.0, 0.0, 0.0)
             shift = half * vector(own[0], own[1] if t.dimension > 1 else 0.0, own[2] if t.dimension > 2 else 0.0)
             for l in range(t.axes_of[b] if b < t.frames else 0):
-                spin += own[t.dimension + l] * row(t.inverse_mean[b], axis_of(l, t.axes_of[b]))
+                spin += own[t.dimension + l] * row(t.inverse_mean[b], rotation_axis(l, t.axes_of[b]))
             if b < t.frames:
                 spin = (half / (1.0 + dot(t.half_turn[b], t.half_turn[b]))) * spin
         moved = shift if t.vector_is_point[k] == 1 else vector(0.0, 0.0, 0.0)
@@ -321,8 +344,9 @@ def _move_vectors(t: Tables, x: Reals) -> None:
 
 
 @compiled
-def _push_carriers(t: Tables, y: Reals) -> None:
-    """Add the generalized forces of ``right`` on vectors to the balances y of their carriers."""
+def _gather_forces(t: Tables, y: Reals) -> None:
+    """Add the generalized forces that the forces ``right`` on points and directions of contact members exert on
+    their bodies to y, shape (velocities,)."""
     last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for n in range(t.pair_vectors + 1):
         k = t.pair_vector[n] if n < t.pair_vectors else -1
@@ -345,18 +369,19 @@ def _push_carriers(t: Tables, y: Reals) -> None:
 
 
 @compiled
-def _balance(t: Tables, own: Reals, b: int, force: Vector, moment: Vector) -> None:
+def _balance(t: Tables, balance: Reals, b: int, force: Vector, moment: Vector) -> None:
     for i in range(t.dimension):
-        own[i] += along(force, i)
+        balance[i] += along(force, i)
     if b < t.frames:
         turned = t.inverse_mean[b] @ moment
         for l in range(t.axes_of[b]):
-            own[t.dimension + l] += along(turned, axis_of(l, t.axes_of[b]))
+            balance[t.dimension + l] += along(turned, rotation_axis(l, t.axes_of[b]))
 
 
 @compiled
-def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of all pairs in Newton's matrix with velocities x to y.
+def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
+    """Add the product of the contact pairs in Newton's matrix with velocities x to y, both of shape (velocities,);
+    without ``is_whole`` only the parts that couple different bodies.
 
     If not ``is_whole``, without the part in the blocks of carriers.
     """
@@ -364,41 +389,43 @@ def _multiply(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
     if t.held_others[0] < t.held_count[0]:
         for n in range(t.held_count[0]):
             if t.held_is_rigid[n] == 1:
-                multiply_rigid(t, n, x, y, is_whole)
+                add_rigid_product(t, n, x, y, is_whole)
     if t.held_others[0] == 0:
         return
-    _move_vectors(t, x)
-    _turn_ends(t)
+    _displace_vectors(t, x)
+    _rotate_ends(t)
     for n in range(t.held_count[0]):
         if t.held_is_rigid[n] == 1:
             continue
         total, slope, first = nothing, t.held_slope[n], ENDS * n
         for e in range(first, first + ENDS):
             if t.held_point[e] >= 0:
-                moved = _moved(t, e) if e < first + 2 else -1.0 * _moved(t, e)
+                moved = _end_displacement(t, e) if e < first + 2 else -1.0 * _end_displacement(t, e)
                 t.held_moved[e], total = moved, total + moved
         for e in range(first, first + ENDS):
             if t.held_point[e] >= 0:
                 moved = total - t.held_moved[e] if not is_whole and t.held_is_whole[e] == 1 else total
                 f = slope @ moved
-                _push_end(t, e, f if e < first + 2 else -1.0 * f)
+                _apply_end_force(t, e, f if e < first + 2 else -1.0 * f)
         if t.turning_pairs > 0:
-            _twist(t, n, is_whole)
-    _push_directions(t)
-    _push_carriers(t, y)
+            _apply_pair_couples(t, n, is_whole)
+    _apply_moments(t)
+    _gather_forces(t, y)
 
 
 @compiled
-def _couple(t: Tables, x: Reals, y: Reals) -> None:
-    """Compute y = P^-1 E x for all unknowns."""
+def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
+    """Compute y = P^-1 E x for all unknowns, where E is the coupling of bodies by contact pairs and P the rest of
+    Newton's matrix, whose factors are known."""
     fill(y, t.unknowns, 0.0)
-    _multiply(t, x, y, False)
+    _add_pair_product(t, x, y, False)
     substitute(t, y, 1)
 
 
 @compiled
-def _product(t: Tables, x: Reals, y: Reals) -> float:
-    """Return the weighted scalar product of two vectors of velocities."""
+def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
+    """Return the scalar product of two vectors of velocities, shape (velocities,), weighted so that linear, angular
+    and elastic velocities are comparable."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]
@@ -407,14 +434,15 @@ def _product(t: Tables, x: Reals, y: Reals) -> float:
 
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
-    """Turn x = P^-1 b, with the factors of the blocks, into J^-1 b, for all unknowns."""
+    """Replace x, a solution with the factored part P of Newton's matrix that has no coupling of bodies by contact
+    pairs, by the solution of the full linear system, with a few iterations of GMRES."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
     n, H = t.unknowns, t.pair_products
     first = t.pair_image
-    _couple(t, x, first)
-    size, left = sqrt(_product(t, x, x)), sqrt(_product(t, first, first))
+    _coupling_product(t, x, first)
+    size, left = sqrt(_weighted_product(t, x, x)), sqrt(_weighted_product(t, first, first))
     goal, used = INEXACT * size * (size / left) if left > 0.0 else 0.0, 0  # x is a sweep beyond GMRES
     rotated, level = H + ROWS * ROWS, left  # right side, cosines and sines of the least squares
     rotated[0] = -left
@@ -423,31 +451,31 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
         scale(t.pair_basis, t.velocities, 1.0 / left)
     while used < MOST and level > goal:
         v, image = t.pair_basis + used * n, t.pair_image + (used + 1) * n
-        _couple(t, v, image)
+        _coupling_product(t, v, image)
         following = t.pair_basis + (used + 1) * n
         for i in range(t.velocities):
             following[i] = v[i] + image[i]
         column = H + ROWS * used
         for k in range(used + 1):
-            column[k] = _product(t, following, t.pair_basis + k * n)
+            column[k] = _weighted_product(t, following, t.pair_basis + k * n)
             add_multiple(following, -column[k], t.pair_basis + k * n, t.velocities)
-        length = sqrt(_product(t, following, following))
+        length = sqrt(_weighted_product(t, following, following))
         if length > 0.0:
             scale(following, t.velocities, 1.0 / length)
-        level = _rotate(column, rotated, used, length)
+        level = _update_least_squares(column, rotated, used, length)
         used += 1
-    _find_shares(H, rotated, used)
+    _solve_least_squares(H, rotated, used)
     add_multiple(x, -1.0, first, n)
     for k in range(used):
         add_multiple(x, -rotated[k], t.pair_image + (k + 1) * n, n)
-    found = sqrt(_product(t, x, x))
+    found = sqrt(_weighted_product(t, x, x))
     t.pair_left[0] = level / found if found > 0.0 else 0.0
 
 
 @compiled
-def _rotate(column: Reals, rotated: Reals, k: int, below: float) -> float:
-    """Add a column to the least-squares problem of GMRES, ``below`` under its diagonal; return the residual
-    norm."""
+def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -> float:
+    """Add column k, whose entry under the diagonal is ``below``, to the least-squares problem of GMRES by Givens
+    rotations, and return the norm of the remaining residual."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):
         upper = cosines[i] * column[i] + sines[i] * column[i + 1]
@@ -462,8 +490,9 @@ def _rotate(column: Reals, rotated: Reals, k: int, below: float) -> float:
 
 
 @compiled
-def _find_shares(H: Reals, rotated: Reals, count: int) -> None:
-    """Solve the triangular system of GMRES for the share of each direction, in place of the right side."""
+def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
+    """Solve the triangular least-squares system of GMRES, of size ``count``, for the coefficients of its basis
+    vectors, which replace the right side ``rotated``."""
     for back in range(count):
         k = count - 1 - back
         for l in range(k + 1, count):
@@ -475,9 +504,9 @@ def _find_shares(H: Reals, rotated: Reals, count: int) -> None:
 
 
 @exported
-def frequency_of_pairs(t: Tables, h: float) -> float:
-    """Largest omega^2 of the bodies on all stored pairs, whose slopes are stiffnesses; -1: there was no room for
-    all.
+def coupled_squared_frequency(t: Tables, h: float) -> float:
+    """Return the largest squared frequency omega^2 of the bodies on the springs of all stored contact pairs [1/s2],
+    by a power iteration; -1 if there was no room to store all pairs. h is the step in which they were stored.
 
     A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
     """
@@ -488,7 +517,7 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
     fill(y, t.velocities, 0.0)
     for i in range(t.velocities):
         x[i] = 0.5 + float((7919 * i) % 101) / 101.0
-    _multiply(t, x, y, True)
+    _add_pair_product(t, x, y, True)
     found = 0.0
     for _ in range(SWEEPS):
         copy(y, x, t.velocities)
@@ -499,6 +528,6 @@ def frequency_of_pairs(t: Tables, h: float) -> float:
             return found
         scale(x, t.velocities, 1.0 / sqrt(before))
         fill(y, t.velocities, 0.0)
-        _multiply(t, x, y, True)
+        _add_pair_product(t, x, y, True)
         found = max(found, (2.0 / h) * product(x, y, t.velocities))
     return BEYOND * found

@@ -22,9 +22,9 @@ from phlexible.step.compilation.notation import (
     vector,
     with_derivative,
 )
-from phlexible.step.kernels.contact import clamped
-from phlexible.step.kernels.many.meshes import slope_over_mesh
-from phlexible.step.kernels.many.solids import height_at, seen_in, shape_distance
+from phlexible.step.kernels.contact import clamp_to_unit
+from phlexible.step.kernels.many.meshes import mesh_distance_gradient
+from phlexible.step.kernels.many.solids import point_distance, position_in_solid, shape_distance
 from phlexible.step.tables.declarations import BLOCK, INSET, MESH, RIM, RING
 from phlexible.step.tables.piece_distances import BENT, BESIDE, EXACT, PARTS, SHARE, TURNS
 
@@ -34,36 +34,39 @@ SHORT = 1e-8  # of the length: so short a way has no part of its own, which woul
 
 
 @compiled
-def is_piece(t: Tables, m: int) -> bool:
-    """Whether a member has a length, so that it is a line segment."""
+def is_segment(t: Tables, m: int) -> bool:
+    """Return whether contact member m is a line segment, that is, has a length."""
     return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
 
 
 @compiled
-def is_across(t: Tables, i: int, j: int) -> bool:
-    """Whether member i is a line segment and j a solid."""
-    return t.member_kind[j] > RIM and is_piece(t, i)
+def is_line_over(t: Tables, i: int, j: int) -> bool:
+    """Return whether contact member i is a line segment and member j a solid."""
+    return t.member_kind[j] > RIM and is_segment(t, i)
 
 
 @compiled
-def slope_at(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance phi of a point in the axes of solid j, and its gradient."""
+def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
+    """Return the signed distance of a point w, in the axes of solid j, from the surface of the solid [m], negative
+    inside, and its gradient; i is the member that the point belongs to."""
     if t.member_kind[j] == MESH:
-        return slope_over_mesh(t, j, w, t.member_radius[i])
+        return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
     return high, slope
 
 
 @compiled
-def _middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return m of segment i and solid j, and its derivative to the parameter of the solid's centre."""
+def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
+    """Return the parameter m of the middle of the part of line segment i that is near solid j (where a parallel
+    segment shall touch), and its derivative with respect to the parameter nearest to the solid's centre; a is the
+    start and u the vector of the segment in the axes of the solid."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
     foot, reach = -dot(a, u) / dot(u, u), 2.0 * around / t.member_size[3 * i]
     low, high = foot - reach, foot + reach
     moves = (0.5 if 0.0 < low < 1.0 else 0.0) + (0.5 if 0.0 < high < 1.0 else 0.0)
-    return 0.5 * (clamped(low) + clamped(high)), moves
+    return 0.5 * (clamp_to_unit(low) + clamp_to_unit(high)), moves
 
 
 Place = tuple[float, float, float, Vector]
@@ -71,30 +74,34 @@ Place = tuple[float, float, float, Vector]
 
 
 @compiled
-def _between(t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], s: float) -> Place:
-    """Return s, the function whose minimum is F, its derivative along s, and the gradient of phi.
+def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
+    """Return, at parameter s of line segment i (start a, vector u in the axes of solid j): s, the function of s
+    whose minimum is the distance from the solid, its derivative to s, and the gradient of the solid's signed
+    distance. ``ends`` are the penetrations A, B of its ends and the preferred middle m.
 
-    ``held``: A, B and m.
+    ``bristle_force``: A, B and m.
     """
     share = SHARE * t.member_size[3 * i]
-    A, B, middle = held
-    high, n = slope_at(t, i, j, a + s * u)
+    A, B, middle = ends
+    high, n = solid_distance_gradient(t, i, j, a + s * u)
     value = high + (1.0 - s) * A + s * B + share * (s - middle) * (s - middle)
     return s, value, dot(n, u) + B - A + 2.0 * share * (s - middle), n
 
 
 @compiled
-def _cut(low: Place, high: Place) -> float:
-    """Return the parameter at which tangents with slopes g < 0 < k intersect."""
+def _tangent_intersection(low: Place, high: Place) -> float:
+    """Return the parameter along a line segment at which two tangents of a distance function intersect, one falling
+    at the point ``low`` and one rising at ``high``."""
     x, f, g, _ = low
     y, e, k, _ = high
     return (e - f + g * x - k * y) / (g - k)
 
 
 @compiled
-def _at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return F, s and the gradient of phi where two sides of a solid intersect, with derivatives that iterates
-    lack."""
+def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
+    """Return the least distance of line segment i from a solid, its parameter s and the gradient of the solid's
+    distance, where two faces of the solid meet in an edge between the points ``low`` and ``high``; unlike an
+    iteration the formula keeps derivatives of dual numbers."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -108,10 +115,12 @@ def _at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple
 
 
 @compiled
-def _least(
-    t: Tables, i: int, j: int, a: Vector, u: Vector, held: tuple[float, float, float], low: Place, high: Place
+def _bracketed_minimum(
+    t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """Return F, s and the gradient of phi between points where F falls and rises.
+    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
+    distance there, by an iteration between the points ``low``, where the distance falls, and ``high``, where it
+    rises.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -119,17 +128,17 @@ def _least(
     for turn in range(TURNS):
         x, f, g, n = low
         y, e, k, m = high
-        cut = _cut(low, high)
+        cut = _tangent_intersection(low, high)
         bound, s = f + g * (cut - x), cut
         if turn % 2 == 1:
             s = (x * k - y * g) / (k - g)
         if not x < s < y:
             s = 0.5 * (x + y)
-        here = _between(t, i, j, a, u, held, s)
+        here = _value_at(t, i, j, a, u, ends, s)
         _, value, slope, normal = here
         if abs(slope) <= EXACT * length:
             if has_derivatives(s):  # a step of Newton's method gives s its derivatives
-                _, _, _, beside = _between(t, i, j, a, u, held, s + NEAR)
+                _, _, _, beside = _value_at(t, i, j, a, u, ends, s + NEAR)
                 bend = 2.0 * SHARE * length + dot(beside - normal, u) / NEAR
                 if bend > 0.0:
                     s = with_derivative(s, -1.0 / bend, slope)
@@ -137,7 +146,7 @@ def _least(
         is_edge = dot(m - n, u) > BENT * length
         if (turn % 2 == 0 and is_edge and value - bound <= EXACT * length) or y - x <= EXACT:
             if has_derivatives(s) and is_edge:
-                return _at_edge(t, i, held[2], low, high)
+                return _minimum_at_edge(t, i, ends[2], low, high)
             share = k / (k - g)
             return value, s, m + share * (n - m)
         if slope < 0.0:
@@ -151,22 +160,23 @@ def _least(
 
 
 @compiled
-def _nearest(
+def _minimum_on_segment(
     t: Tables,
     i: int,
     j: int,
     a: Vector,
     u: Vector,
-    held: tuple[float, float, float],
+    ends: tuple[float, float, float],
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """Return F, s and the gradient of phi there, of a segment with phi and its gradient at its ends.
+    """Return the least distance of line segment i (start a, vector u) from solid j [m], its parameter s and the
+    gradient of the solid's distance there; ``first`` and ``last`` are distance and gradient at its ends.
 
     Between ends that are too far to touch it is a lower bound of F.
     """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
-    A, B, middle = held
+    A, B, middle = ends
     begin, n = first
     end, m = last
     rest = 1.0 - middle
@@ -182,23 +192,23 @@ def _nearest(
         if dot(m - n, u) <= EXACT * t.member_size[3 * i]:  # phi is straight along the piece
             at = -0.5 * g / share
             return f + 0.5 * g * at, at, n
-        cut = _cut(low, top)
+        cut = _tangent_intersection(low, top)
         if f + g * cut >= radius:
             weight = k / (k - g)
             return f + g * cut, cut, m + weight * (n - m)
-        return _least(t, i, j, a, u, held, low, top)
+        return _bracketed_minimum(t, i, j, a, u, ends, low, top)
     steepest = 2.02 * dot(u, u) ** 0.5 + 2.0 * share
     while low[0] < 1.0:
         x, f, g, n = low
         s = x + max((f - radius) / steepest, 1.0 / PARTS)
         high = top
         if s < 1.0:
-            high = _between(t, i, j, a, u, held, s)
+            high = _value_at(t, i, j, a, u, ends, s)
         s, value, rising, normal = high
         if value < best:
             best, at, slope = value, s, normal
-        if g < 0.0 < rising and f + g * (_cut(low, high) - x) < min(best, radius):
-            found, place, across = _least(t, i, j, a, u, held, low, high)
+        if g < 0.0 < rising and f + g * (_tangent_intersection(low, high) - x) < min(best, radius):
+            found, place, across = _bracketed_minimum(t, i, j, a, u, ends, low, high)
             if found <= best:  # more exact than the ends of the interval
                 best, at, slope = found, place, across
         low = high
@@ -206,16 +216,18 @@ def _nearest(
 
 
 @compiled
-def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return F and s of segment i with ends a and b in the axes of solid j, and the gradients of F to both."""
+def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
+    """Return the signed distance of line segment i with ends a and b, in the axes of solid j, from the solid [m],
+    without what its ends penetrate by themselves, the parameter s of the contact, and the gradients of the distance
+    to both ends."""
     radius, u = t.member_radius[i], b - a
-    first, n = slope_at(t, i, j, a)
-    last, m = slope_at(t, i, j, b)
+    first, n = solid_distance_gradient(t, i, j, a)
+    last, m = solid_distance_gradient(t, i, j, b)
     A, B = 0.0, 0.0
     if t.member_size[3 * i + 2] == 0.0:
         A, B = max(radius - first, 0.0), max(radius - last, 0.0)
-    middle, moves = _middle(t, i, j, a, u)
-    F, s, slope = _nearest(t, i, j, a, u, (A, B, middle), (first, n), (last, m))
+    middle, moves = _segment_middle(t, i, j, a, u)
+    F, s, slope = _minimum_on_segment(t, i, j, a, u, (A, B, middle), (first, n), (last, m))
     on_a, on_b = (1.0 - s) * slope, s * slope
     if moves > 0.0:
         square = dot(u, u)
@@ -231,8 +243,9 @@ def over_solid(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, 
 
 
 @compiled
-def is_beside(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) -> bool:
-    """Whether both ends are outside of one side of a box, by the radius."""
+def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) -> bool:
+    """Return whether both ends a and b of a segment lie beyond the same face of an axis-aligned box (corners
+    ``low`` and ``high``) by more than ``radius``, so that the segment cannot touch the box."""
     if min(a.x, b.x) > high.x + radius or max(a.x, b.x) < low.x - radius:
         return True
     if min(a.y, b.y) > high.y + radius or max(a.y, b.y) < low.y - radius:
@@ -241,43 +254,47 @@ def is_beside(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) ->
 
 
 @compiled
-def may_be_across(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """Whether segment i may be close enough to solid j to touch it; False: it cannot."""
+def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
+    """Return whether line segment i with ends a and b, in the axes of solid j, may be close enough to touch the
+    solid: a quick test that excludes distant segments."""
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
-        if is_beside(a, b, -1.0 * high, high, t.member_radius[i]):
+        if is_outside_box_face(a, b, -1.0 * high, high, t.member_radius[i]):
             return False
     if kind == MESH:
         box = t.member_mesh[j]
-        if is_beside(a, b, t.mesh_low[box], t.mesh_high[box], t.member_radius[i]):
+        if is_outside_box_face(a, b, t.mesh_low[box], t.mesh_high[box], t.member_radius[i]):
             return False
-    middle = height_at(t, i, j, a + 0.5 * u)
+    middle = point_distance(t, i, j, a + 0.5 * u)
     return middle <= t.member_radius[i] + 0.5 * dot(u, u) ** 0.5
 
 
 @compiled
-def distance_across(t: Tables, i: int, j: int, share: float) -> float:
-    """Return F of a segment and a solid; ``share`` 0: at the start of the step, 1: at its end."""
-    a, da = seen_in(t, t.member_start[i], j)
-    b, db = seen_in(t, t.member_end[i], j)
+def line_distance(t: Tables, i: int, j: int, share: float) -> float:
+    """Return the signed distance of line segment i from solid j after ``share`` of the step (0: start, 1: end) [m];
+    a large number if they cannot touch."""
+    a, da = position_in_solid(t, t.member_start[i], j)
+    b, db = position_in_solid(t, t.member_end[i], j)
     a, b = a + share * da, b + share * db
-    if not may_be_across(t, i, j, a, b):
+    if not segment_may_touch(t, i, j, a, b):
         return 2.0 * t.member_radius[i] + t.member_size[3 * i]
-    F, _, _, _ = over_solid(t, i, j, a, b)
+    F, _, _, _ = segment_solid_distance(t, i, j, a, b)
     return F
 
 
 @compiled
-def rise_across(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """Return F at the start of the step, its change, s at the mean, and discrete gradients to both ends."""
+def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
+    """Return the signed distance of line segment i from solid j at the start of the step [m], its change in the
+    step, the parameter s of the contact at the mean, and the discrete gradients to both ends of the segment, whose
+    products with the displacements sum to the change."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
-    a, da = seen_in(t, t.member_start[i], j)
-    b, db = seen_in(t, t.member_end[i], j)
-    if not (may_be_across(t, i, j, a, b) or may_be_across(t, i, j, a + da, b + db)):
+    a, da = position_in_solid(t, t.member_start[i], j)
+    b, db = position_in_solid(t, t.member_end[i], j)
+    if not (segment_may_touch(t, i, j, a, b) or segment_may_touch(t, i, j, a + da, b + db)):
         return radius + length, 0.0, 0.5, a, b
-    before, s, on_a, on_b = over_solid(t, i, j, a, b)
-    after, z, then_a, then_b = over_solid(t, i, j, a + da, b + db)
+    before, s, on_a, on_b = segment_solid_distance(t, i, j, a, b)
+    after, z, then_a, then_b = segment_solid_distance(t, i, j, a + da, b + db)
     on_a, on_b, square = 0.5 * (on_a + then_a), 0.5 * (on_b + then_b), dot(da, da) + dot(db, db)
     change = dot(on_a, da) + dot(on_b, db)
     if square > SHORT * SHORT * length * length:

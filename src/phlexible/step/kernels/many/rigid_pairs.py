@@ -7,31 +7,32 @@ matrix was made (docs/theory.md, 8). Side 2 n is that of the first member of pai
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, dot, row, vector
-from phlexible.step.kernels.vectors import mean_place
+from phlexible.step.kernels.vectors import mean_vector
 from phlexible.step.tables.declarations import EDGE, INSET
 
 TURNS = 3  # of a body, the most
 
 
 @compiled
-def is_edge(t: Tables, m: int) -> bool:
-    """Whether a member is an edge of a rigid body, which rotates with it."""
+def is_rigid_edge(t: Tables, m: int) -> bool:
+    """Return whether contact member m is an edge of a rigid body, which moves and rotates with it."""
     return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
 
 
 @compiled
-def is_rigid(t: Tables, m: int) -> bool:
-    """Whether all of a member moves with one rigid body, or not at all."""
+def is_rigid_member(t: Tables, m: int) -> bool:
+    """Return whether all points of contact member m move with one rigid body or one node, or not at all."""
     b = t.vector_carrier[t.member_start[m]]
-    if t.member_start[m] != t.member_end[m] and not is_edge(t, m):
+    if t.member_start[m] != t.member_end[m] and not is_rigid_edge(t, m):
         return b < 0 and t.vector_carrier[t.member_end[m]] < 0
     return b < 0 or b >= t.frames or t.velocities_count[b] == t.rigid_of[b]
 
 
 @compiled
-def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
-    """Store levers and motions of the point at an arm from a member, whose frames are cached; return 1 if it moves,
-    else 0.
+def store_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
+    """Store for one side of a contact pair in Newton's matrix (2 n: first member of pair n, 2 n + 1: second) how
+    the angular velocity of its rigid body moves the contact point, at ``arm`` from the point at parameter s of
+    member m, and how a force there acts; return 1 if the side moves, else 0.
 
     The normal force of round members acts at their centres.
     """
@@ -42,10 +43,10 @@ def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vecto
         return 0
     if b >= t.frames:
         return 1
-    if t.member_kind[m] > INSET or is_edge(t, m):
+    if t.member_kind[m] > INSET or is_rigid_edge(t, m):
         normal = vector(0.0, 0.0, 0.0)
-    if is_edge(t, m):
-        arm = arm + s * (mean_place(t, t.member_end[m]) - mean_place(t, p))
+    if is_rigid_edge(t, m):
+        arm = arm + s * (mean_vector(t, t.member_end[m]) - mean_vector(t, p))
     axes, g, d = t.member_axis + 6 * m, t.end_dual + 6 * m, t.dimension
     point = t.lever_vectors_begin[p] + d
     for l in range(t.axes_of[b]):
@@ -63,57 +64,62 @@ def hold_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vecto
 
 
 @compiled
-def _turns_of(t: Tables, b: int) -> int:
+def _rotation_count(t: Tables, b: int) -> int:
     return t.axes_of[b] if b < t.frames else 0
 
 
 @compiled
-def _moved(t: Tables, side: int, x: Reals) -> Vector:
-    """Return the displacement of a side for velocities x."""
+def _side_displacement(t: Tables, side: int, x: Reals) -> Vector:
+    """Return the displacement of the contact point of one side of a contact pair (2 n: first member of pair n, 2 n
+    + 1: second) for a vector of velocities x, shape (velocities,)."""
     b = t.held_carrier[side]
     if b < 0:
         return vector(0.0, 0.0, 0.0)
     own, d, half = x + t.velocities_begin[b], t.dimension, t.pair_half_step[0]
     moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
     motion = t.held_motion + TURNS * side
-    for l in range(_turns_of(t, b)):
+    for l in range(_rotation_count(t, b)):
         moved += own[d + l] * motion[l]
     return moved
 
 
 @compiled
-def _push(t: Tables, side: int, f: Vector, y: Reals) -> None:
-    """Add a force on a side to the balances y."""
+def _apply_side_force(t: Tables, side: int, f: Vector, y: Reals) -> None:
+    """Add the generalized forces of a force f on the contact point of one side of a contact pair (2 n: first member
+    of pair n, 2 n + 1: second) to the balances y, shape (velocities,)."""
     b = t.held_carrier[side]
     if b < 0:
         return
     own, d, lever = y + t.velocities_begin[b], t.dimension, t.held_lever + TURNS * side
     for i in range(d):
         own[i] += along(f, i)
-    for l in range(_turns_of(t, b)):
+    for l in range(_rotation_count(t, b)):
         own[d + l] += dot(lever[l], f)
 
 
 @compiled
-def multiply_rigid(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of pair n with velocities x to y; if not ``is_whole``, without the parts within one body."""
-    first, second, slope = _moved(t, 2 * n, x), _moved(t, 2 * n + 1, x), t.held_slope[n]
+def add_rigid_product(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
+    """Add the product of contact pair n between rigid bodies, as a 3 x 3 stiffness between its contact points, with
+    velocities x to y, both of shape (velocities,); without ``is_whole`` only the part that couples the two
+    bodies."""
+    first, second, slope = _side_displacement(t, 2 * n, x), _side_displacement(t, 2 * n + 1, x), t.held_slope[n]
     if is_whole:
         f = slope @ (first - second)
-        _push(t, 2 * n, f, y)
-        _push(t, 2 * n + 1, -1.0 * f, y)
+        _apply_side_force(t, 2 * n, f, y)
+        _apply_side_force(t, 2 * n + 1, -1.0 * f, y)
     elif t.held_carrier[2 * n] >= 0 and t.held_carrier[2 * n + 1] >= 0:
-        _push(t, 2 * n, -1.0 * (slope @ second), y)
-        _push(t, 2 * n + 1, -1.0 * (slope @ first), y)
+        _apply_side_force(t, 2 * n, -1.0 * (slope @ second), y)
+        _apply_side_force(t, 2 * n + 1, -1.0 * (slope @ first), y)
 
 
 @compiled
-def add_rigid(t: Tables, side: int, slope: Matrix) -> None:
-    """Add the part of a side within one body to the block of that body."""
+def add_side_block(t: Tables, side: int, slope: Matrix) -> None:
+    """Add the stiffness ``slope`` of a contact pair at one of its sides (2 n: first member of pair n, 2 n + 1:
+    second) to the block of this side's rigid body or node in Newton's matrix."""
     b = t.held_carrier[side]
     if b < 0:
         return
-    d, turns, half = t.dimension, _turns_of(t, b), t.pair_half_step[0]
+    d, turns, half = t.dimension, _rotation_count(t, b), t.pair_half_step[0]
     block, stride = t.blocks, t.carrier_stride[b]
     if b >= t.frames:
         block = t.blocks + t.carrier_block[b]

@@ -15,7 +15,7 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Tables, Vector, dot, vector
-from phlexible.step.kernels.contact import LEAST, clamped
+from phlexible.step.kernels.contact import LEAST, clamp_to_unit
 from phlexible.step.tables.declarations import INSET
 
 Depth = tuple[float, float, float, Vector, Vector, Vector]
@@ -23,13 +23,15 @@ Depth = tuple[float, float, float, Vector, Vector, Vector]
 
 
 @compiled
-def _valley(far: float, across: float, own: float, inner: float, other: float) -> tuple[float, Vector, Vector]:
-    """Return c of a node, and its derivatives with respect to (far, across) and (own, inner, other).
+def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -> tuple[float, Vector, Vector]:
+    """Return the factor c (0 .. 1) by which two adjacent segments of a line share the contact energy at their
+    common node n, and its derivatives with respect to (ff, fn) and (nn, ne, ee), scalar products of the vectors
+    from the ball to the far ends f and e and to the node n.
 
     Products of the vectors to the node n, the far ends f of one segment and e of the other: ff, fn, nn, ne and ee.
     """
-    first, second, none = far - 2.0 * across + own, own - 2.0 * inner + other, vector(0.0, 0.0, 0.0)
-    alpha, beta = (own - across) / first, (own - inner) / second
+    first, second, none = ff - 2.0 * fn + nn, nn - 2.0 * ne + ee, vector(0.0, 0.0, 0.0)
+    alpha, beta = (nn - fn) / first, (nn - ne) / second
     if alpha <= 0.0 or beta <= 0.0:
         return 1.0, none, none
     a, b = min(2.0 * alpha, 1.0), min(2.0 * beta, 1.0)
@@ -41,10 +43,12 @@ def _valley(far: float, across: float, own: float, inner: float, other: float) -
 
 
 @compiled
-def _half_of_end(
+def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return c x^(p+1) / 2 of a shared end at A, with the far end F of the other segment, and its derivatives.
+    """Return c x^(p+1) / 2, half of the contact energy at the end A of a segment that it shares with the adjacent
+    segment (far end F), where x is the penetration of a ball there, and its derivatives with respect to scalar
+    products of the vectors A, F and to the other end.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """
@@ -54,18 +58,20 @@ def _half_of_end(
     if not is_shared or x <= 0.0:
         return 0.0, none, none
     power = x if p == 1.0 else x**p
-    c, on_far, bends = _valley(dot(F, F), dot(F, A), own, inner, other)
+    c, on_far, bends = _shared_node_factor(dot(F, F), dot(F, A), own, inner, other)
     energy, slope = 0.5 * power * x, -0.25 * (p + 1.0) * power / max(far, LEAST)
     return c * energy, -energy * on_far, vector(c * slope, 0.0, 0.0) + energy * bends
 
 
 @compiled
-def depth_of(
+def shared_penetration(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """Return the penetration z and its derivatives; outside of the segment minus the distance."""
+    """Return the penetration of a ball in one segment of a line (vectors A, B from the ball to its ends, P, Q to
+    the far ends of the segments before and after), so that all segments together push the ball once, and its
+    derivatives; minus the distance if they do not touch."""
     AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
-    s = clamped((AA - AB) / (AA - 2.0 * AB + BB))
+    s = clamp_to_unit((AA - AB) / (AA - 2.0 * AB + BB))
     e = A + s * (B - A)
     far = sqrt(dot(e, e))
     x, half = reach - far, -0.5 / max(far, LEAST)
@@ -73,8 +79,8 @@ def depth_of(
     if x <= 0.0:
         return x, x, s, on_own, none, none
     power = x if p == 1.0 else x**p
-    first, on_before, start = _half_of_end(has_before, reach, p, P, A, AB, BB)
-    last, on_after, end = _half_of_end(has_after, reach, p, Q, B, AB, AA)
+    first, on_before, start = _half_end_energy(has_before, reach, p, P, A, AB, BB)
+    last, on_after, end = _half_end_energy(has_after, reach, p, Q, B, AB, AA)
     W = power * x - first - last
     on_own = (p + 1.0) * power * on_own - start - vector(end.z, end.y, end.x)
     if W <= 0.0:
@@ -85,25 +91,28 @@ def depth_of(
 
 
 @compiled
-def are_shared(t: Tables, m: int) -> tuple[bool, bool]:
-    """Return whether a segment shares its start, and whether it shares its end, with other segments."""
+def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
+    """Return two truths: whether line segment m shares its start, and whether it shares its end, with another
+    segment of its line."""
     return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Whether one of two members is a ball, and the other a line segment with neighbours."""
+    """Return whether one of contact members i and j is a ball, and the other a line segment that shares an end with
+    another segment."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
     m = j if is_ball else i
-    before, after = are_shared(t, m)
+    before, after = shared_ends(t, m)
     return is_ball != is_other and (before or after)
 
 
 @compiled
-def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return A, B, P and Q of segment m from ball k; ``share`` 0: at the start of the step, 1: at its end."""
+def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the world vectors from the centre of ball k to both ends of line segment m, and to the far ends of the
+    segments before and after it, after ``share`` of the step (0: start, 1: end) [m]."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]
@@ -112,8 +121,9 @@ def seen_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vec
 
 
 @compiled
-def depth_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
-    """Return penetration and derivatives of segment m and ball k, as ``depth_of``, after a share of the step."""
-    A, B, P, Q = seen_from_ball(t, m, k, share)
-    has_before, has_after = are_shared(t, m)
-    return depth_of(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)
+def penetration_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
+    """Return the penetration of ball k in line segment m after ``share`` of the step (0: start, 1: end), as its
+    share in that of the whole line, and its derivatives; p is the exponent of the contact force."""
+    A, B, P, Q = vectors_from_ball(t, m, k, share)
+    has_before, has_after = shared_ends(t, m)
+    return shared_penetration(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)

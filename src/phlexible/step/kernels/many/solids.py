@@ -10,8 +10,8 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import Integers, Tables, Vector, dot, secant_parts, three_secants, vector
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.many.meshes import height_over_mesh, rise_over_mesh
-from phlexible.step.kernels.vectors import mean_place
+from phlexible.step.kernels.many.meshes import mesh_distance, mesh_distance_change
+from phlexible.step.kernels.vectors import mean_vector
 from phlexible.step.tables.declarations import MESH, RIM
 from phlexible.step.tables.piece_distances import RIM_HEIGHT, RIM_ROUNDING
 from phlexible.step.tables.solid_distances import solid_distance
@@ -21,25 +21,29 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return axis k of a member at the start of the step, or the axis of the world if it has none."""
+    """Return axis k (0, 1, 2) of a contact member in the world at the start of the step, where ``axes`` holds the
+    indices of its directions; the axis of the world if it has none."""
     return t.place0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the change of axis k of a member in the step."""
+    """Return the change in the step of axis k (0, 1, 2) of a contact member in the world, where ``axes`` holds the
+    indices of its directions; zero if it has none."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the mean of axis k of a member over the step."""
+    """Return the mean over the step of axis k (0, 1, 2) of a contact member in the world, where ``axes`` holds the
+    indices of its directions; the axis of the world if it has none."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
 @compiled
-def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """Return the position w of point p in the axes of solid j at the start of the step, and its change delta(w)."""
+def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
+    """Return the position of point p in the axes of solid j at the start of the step, and its change in the step
+    [m]."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.place0[p] - t.place0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
@@ -51,13 +55,14 @@ def seen_in(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
 
 
 @compiled
-def height_over(t: Tables, i: int, j: int, share: float) -> float:
-    """Return the distance phi of member i over solid j; ``share`` 0: at the start of the step, 1: at its end."""
+def distance_over(t: Tables, i: int, j: int, share: float) -> float:
+    """Return the signed distance of contact member i (ball, point or rim) from the surface of solid j after
+    ``share`` of the step (0: start, 1: end) [m]; the radius of i is not subtracted."""
     if t.member_kind[i] == RIM:
-        w, dw = rim_numbers(t, i, j)
+        w, dw = rim_coordinates(t, i, j)
         return rim_distance(t, i, j, w + share * dw)
-    w, dw = seen_in(t, t.member_start[i], j)
-    return height_at(t, i, j, w + share * dw)
+    w, dw = position_in_solid(t, t.member_start[i], j)
+    return point_distance(t, i, j, w + share * dw)
 
 
 distance_of_solid = compiled(solid_distance)
@@ -65,29 +70,32 @@ distance_of_solid = compiled(solid_distance)
 
 @compiled
 def shape_distance(t: Tables, j: int, w: Vector) -> float:
-    """Signed distance of a point in the axes of solid j from its surface [m]."""
+    """Return the signed distance of a point w, in the axes of solid j (not a mesh), from the surface of the solid
+    [m], negative inside."""
     size = t.member_size + 3 * j
     return distance_of_solid(t.member_kind[j], size[0], size[1], size[2], w.x, w.y, w.z)
 
 
 @compiled
-def height_at(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Return the distance phi of a point of member i in the axes of solid j."""
+def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
+    """Return the signed distance of a point w of contact member i, in the axes of solid j (a mesh or any other
+    solid), from the surface of the solid [m], negative inside."""
     if t.member_kind[j] == MESH:
-        return height_over_mesh(t, j, w, t.member_radius[i])
+        return mesh_distance(t, j, w, t.member_radius[i])
     return shape_distance(t, j, w)
 
 
 @compiled
-def rise(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """Return phi of member i over solid j at the start, its change, and omega; for a rim by the numbers of the
-    rim."""
+def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
+    """Return the signed distance of contact member i (ball, point or rim) from solid j at the start of the step
+    [m], its change, and the discrete gradient omega to the coordinates of i in the axes of j, for which omega .
+    delta(w) is exactly the change."""
     if t.member_kind[i] == RIM:
-        w, dw = rim_numbers(t, i, j)
+        w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
-    w, dw = seen_in(t, t.member_start[i], j)
+    w, dw = position_in_solid(t, t.member_start[i], j)
     if t.member_kind[j] == MESH:
-        return rise_over_mesh(t, j, w, dw, t.member_radius[i])
+        return mesh_distance_change(t, j, w, dw, t.member_radius[i])
     return secant_parts(shape_distance(t, j, three_secants(w, dw)))
 
 
@@ -95,10 +103,10 @@ def rise(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 
 
 @compiled
-def rim_numbers(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
-    """Return (n.a, 0, n.(x_i - x_j)) of a rim and a plane with the normal n at the start of the step, and the
-    change."""
-    w, dw = seen_in(t, t.member_start[i], j)
+def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
+    """Return three numbers that describe rim i (a circle with axis a) over plane j with unit normal n at the start
+    of the step, (n . a, 0, height of its centre), and their changes in the step."""
+    w, dw = position_in_solid(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
     return vector(dot(n, a), 0.0, w.z), vector(dot(n + 0.5 * dn, da) + dot(dn, a + 0.5 * da), 0.0, dw.z)
@@ -106,15 +114,16 @@ def rim_numbers(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Smallest height of a rim over a plane, rounded where it lies flat on it [m]."""
+    """Return the height of the lowest point of rim i (a circle) over plane j [m] from its numbers w of
+    ``rim_coordinates``, as a smooth function also where the rim lies flat."""
     size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
     return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
 
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Radius at which friction resists rotation of a rim that lies on a plane about its normal; 0 for other
-    members."""
+    """Return the radius at which friction resists the spinning of rim i about the normal n of the plane that it
+    lies on [m]: almost 0 where it stands on its edge, and 0 for members that are no rims."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
@@ -124,9 +133,10 @@ def drilling_radius(t: Tables, i: int, n: Vector) -> float:
 
 
 @compiled
-def lowest_place(t: Tables, i: int, n: Vector) -> Vector:
-    """Position of the lowest point of a rim at the mean of the step, for the unit normal n of a plane."""
+def lowest_rim_point(t: Tables, i: int, n: Vector) -> Vector:
+    """Return the world position of the lowest point of rim i (a circle) over a plane with unit normal n at the mean
+    of the step [m]."""
     a, size = axis_mean(t, t.member_axis + 6 * i, 2), t.member_size + 3 * i
     a = (1.0 / sqrt(dot(a, a))) * a
     across, root = n - dot(n, a) * a, sqrt(abs(1.0 - dot(n, a) ** 2 + RIM_ROUNDING * RIM_ROUNDING))
-    return mean_place(t, t.member_start[i]) + size[1] * a - (size[0] / root) * across
+    return mean_vector(t, t.member_start[i]) + size[1] * a - (size[0] / root) * across

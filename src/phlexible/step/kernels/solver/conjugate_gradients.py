@@ -18,17 +18,17 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.functions import gradients
-from phlexible.step.kernels.laws import is_held
+from phlexible.step.kernels.functions import compute_gradients
+from phlexible.step.kernels.laws import is_active
 from phlexible.step.kernels.soft import (
-    branch_slope,
+    branch_gain,
     branch_stress,
     mean_stress,
     metric_diagonal,
+    set_stress_tangent,
     slope_change,
     soft_gamma,
     start_slope,
-    write_tangent,
 )
 from phlexible.step.kernels.solver.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.step import residuals
@@ -43,7 +43,7 @@ DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
 
 
 @compiled
-def inverse_of(A: Matrix) -> Matrix:
+def inverse_matrix(A: Matrix) -> Matrix:
     """Return the inverse of a regular 3 x 3 matrix."""
     x, y, z = row(A, 0), row(A, 1), row(A, 2)
     adjugate = transposed(matrix(cross(y, z), cross(z, x), cross(x, y)))
@@ -52,7 +52,9 @@ def inverse_of(A: Matrix) -> Matrix:
 
 @compiled
 def set_node_inverses(t: Tables, h: float, damping: float) -> None:
-    """Compute inverses of the diagonal blocks into ``node_inverse``, with all directions free in ``node_free``."""
+    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal block
+    (mass and stiffness), stored in ``node_inverse``; all directions of all nodes are marked as free in
+    ``node_free``."""
     one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
         t.node_free[b] = one
@@ -61,7 +63,7 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
             t.node_inverse[t.mass_first[p]] = t.mass[p] * one
     for e in range(t.soft_elements):
         g, k, first = t.soft_group[e], t.soft_nodes_count[e], t.soft_nodes_begin[e]
-        factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_slope(t, t.soft_group[e], h)))
+        factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_gain(t, t.soft_group[e], h)))
         for p in range(t.soft_points_count[e]):
             slope = t.soft_slopes_begin[e] + p * k
             weight = factor * t.soft_weight[t.soft_points_begin[e] + p]
@@ -73,19 +75,20 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
                 own = (weight * (t.soft_lame[g] + t.soft_shear[g])) * outer(a, a)
                 t.node_inverse[b] = t.node_inverse[b] + own + (weight * t.soft_shear[g] * dot(n, n)) * spread
     for b in range(t.carriers):
-        t.node_inverse[b] = inverse_of(t.node_inverse[b])
+        t.node_inverse[b] = inverse_matrix(t.node_inverse[b])
 
 
 @compiled
-def hold_nodes(t: Tables) -> None:
-    """Set ``cg_solution`` to changes that close the joints, and remove their directions from the inverses."""
+def constrain_nodes(t: Tables) -> None:
+    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints, and
+    remove the constrained directions of their nodes from the preconditioner."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
     for i in range(t.constraints):
         taken, node, rows = 0, -1, t.residual + t.node_row[t.constraint_node[i]]
         for r in range(t.functions_count[i]):
-            b = held_node(t, t.functions_begin[i] + r)
+            b = constrained_node(t, t.functions_begin[i] + r)
             if b < 0:
                 continue
             g, Z = t.cg_direction[b], t.node_inverse[b]
@@ -102,11 +105,12 @@ def hold_nodes(t: Tables) -> None:
 
 
 @compiled
-def held_node(t: Tables, m: int) -> int:
-    """Return the node that a row constrains, with its gradient in ``cg_direction``; -1 for an inactive row."""
-    if not is_held(t, m):
+def constrained_node(t: Tables, m: int) -> int:
+    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect to
+    its position in ``cg_direction``; -1 for an inactive row."""
+    if not is_active(t, m):
         return -1
-    gradients(t, m)
+    compute_gradients(t, m)
     node, total = -1, vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         node = t.vector_carrier[t.part_vector[e]]
@@ -117,14 +121,15 @@ def held_node(t: Tables, m: int) -> int:
 
 
 @compiled
-def find_multipliers(t: Tables, h: float) -> None:
-    """Add joint forces to the multipliers that cancel ``cg_residual`` along their rows."""
+def add_multipliers(t: Tables, h: float) -> None:
+    """Add to the multipliers of joints that act on nodes of soft bodies the forces that balance the residual
+    ``cg_residual`` in the constrained directions."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
         node = -1
         for r in range(count):
-            b = held_node(t, begin + r)
+            b = constrained_node(t, begin + r)
             if b >= 0:
                 node = b
                 if r == 0:
@@ -141,14 +146,15 @@ def find_multipliers(t: Tables, h: float) -> None:
             continue
         if count == 2:
             third = cross(first, second)
-        force = missing @ inverse_of(matrix(first, second, third))
+        force = missing @ inverse_matrix(matrix(first, second, third))
         for r in range(count):
             t.multiplier1[begin + r] += along(force, r)
 
 
 @compiled
-def missing_of_nodes(t: Tables) -> None:
-    """Set ``cg_residual`` to minus the residual of the nodes' balances."""
+def set_nodal_residual(t: Tables) -> None:
+    """Set ``cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of all
+    nodes."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
@@ -157,8 +163,8 @@ def missing_of_nodes(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Set ``force_sum`` to the system matrix, with ``point_tangent``, times ``shift``, at the positions of the
-    nodes."""
+    """Compute the product of the symmetric system matrix of soft bodies (mass and stiffness with ``point_tangent``,
+    never assembled) with the nodal vectors ``shift``, and store it in ``force_sum``."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -190,7 +196,9 @@ def apply_matrix(t: Tables, h: float) -> None:
 
 @compiled
 def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> int:
-    """Solve for ``cg_solution`` with the right side in ``cg_residual``, and return the iterations.
+    """Solve the linear system of soft bodies for the change of nodal velocities ``cg_solution`` by preconditioned
+    conjugate gradients, with the right side in ``cg_residual``; return the number of iterations, or -1 if ``most``
+    of them do not suffice.
 
     They end at the share ``INEXACT`` of the residual, or where it is round-off of the energy. -1: more than
     ``most`` of them, or a matrix that is not positive definite.
@@ -237,8 +245,8 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Solve a step by Newton's method with conjugate gradients, from velocity1 and multiplier1, and return
-    iterations.
+    """Solve the equations of one step of soft bodies by Newton's method with conjugate gradients, starting from the
+    present guess of velocities and multipliers; return the number of Newton iterations, or -1 without convergence.
 
     -1: no convergence.
     """
@@ -258,8 +266,8 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
         rate = size / last if iteration > 0 and last > 0.0 else 1.0
         is_done = size <= TOLERANCE * scale or (rate < STALLED and rate * size <= PREDICTED * scale)
         if is_done or (rate > STALLED and size <= AT_ROUND_OFF * scale):
-            missing_of_nodes(t)
-            find_multipliers(t, h)
+            set_nodal_residual(t)
+            add_multipliers(t, h)
             residuals(t, h, damping)
             return iteration + 1
         if iteration > 0 and rate > SLOW:
@@ -270,15 +278,15 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Add one Newton update, left in ``trial_update``, to velocity1; return iterations of conjugate gradients or
-    -1."""
+    """Compute one update of Newton's method for soft bodies by conjugate gradients, store it in ``trial_update``
+    and add it to the velocities; return the number of conjugate gradient iterations, or -1 if it fails."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_place[b] = t.position[b]
         t.position[b] += 0.5 * t.shift[b]
     set_node_inverses(t, h, damping)
-    hold_nodes(t)
-    missing_of_nodes(t)
+    constrain_nodes(t)
+    set_nodal_residual(t)
     taken = conjugate_gradients(t, h, least_speed, most)
     for b in range(t.carriers):
         t.position[b] = t.cg_place[b]
@@ -291,7 +299,8 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean stress and the symmetric part of its derivative at all points."""
+    """Compute the mean stress over the step, and the symmetric part of its derivative to the strain, at all
+    quadrature points of soft elements, for products with conjugate gradients."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):
@@ -305,7 +314,7 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
             s, r = mean_stress(t, g, c, o, dc, do, gamma)
             a, b = branch_stress(t, e, p, dc, do, h)
             t.point_stress[2 * own], t.point_stress[2 * own + 1] = s + a, r + b
-            write_tangent(t, g, c, o, dc, do, gamma + branch_slope(t, g, h))
+            set_stress_tangent(t, g, c, o, dc, do, gamma + branch_gain(t, g, h))
             D = t.point_tangent + 36 * own
             for i in range(6):
                 for j in range(6):

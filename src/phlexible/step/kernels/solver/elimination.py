@@ -17,10 +17,10 @@ from phlexible.step.compilation.notation import (
 from phlexible.step.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.step.kernels.teams import eliminate_teams, is_alone, substitute_teams
 from phlexible.step.kernels.visits import (
+    back_substitute,
     factor_visit,
-    later_rows,
-    return_to_visit,
-    solve_visit,
+    forward_substitute,
+    later_row_count,
     subtract_products,
 )
 from phlexible.step.tables.declarations import TOGETHER
@@ -32,7 +32,8 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor all blocks in place along the schedule; False where a node is singular.
+    """Factor Newton's matrix in place by block LU decomposition, body by body in the stored order; return False
+    where a block is singular.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating
@@ -63,21 +64,22 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 
 @exported
 def substitute(t: Tables, b: Reals, columns: int) -> None:
-    """Solve with the factors of ``eliminate`` for the (unknowns, columns) block b, of one column with teams, in
-    place."""
+    """Solve the linear system with the factored Newton's matrix in place, for right sides b of shape (unknowns,
+    columns); with teams (equal bodies in SIMD lanes) for one column only."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
-            solve_visit(t, index, b, columns)
+            forward_substitute(t, index, b, columns)
     for index in range(t.visits - 1, -1, -1):
         if is_alone(t, t.visit_node[index]):
-            return_to_visit(t, index, b, columns)
+            back_substitute(t, index, b, columns)
     substitute_teams(t, b, True)
 
 
 @exported
 def factor_frame(t: Tables, b: int) -> Truth:
-    """Factor the block of frame b alone; False where it is singular."""
+    """Factor the diagonal block of floating body b in place by LU decomposition, without other bodies; return False
+    where it is singular."""
     if has_segments(t, b):
         return factor_segments(t, b)
     n = t.velocities_count[b]
@@ -86,7 +88,8 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve with the factored block of carrier b, in place; x becomes zero where the carrier has no inertia."""
+    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b (floating body or node) in
+    place for x; x becomes zero if the carrier has no inertia."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])
@@ -99,8 +102,9 @@ def solve_carrier(t: Tables, b: int, x: Reals) -> None:
 
 
 @compiled
-def transpose(t: Tables) -> None:
-    """Transpose Newton's matrix, of bodies without segments, before ``eliminate``."""
+def transpose_matrix(t: Tables) -> None:
+    """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives; not for
+    segmented (long) bodies."""
     for index in range(t.visits):
         n, block = t.visit_size[index], t.blocks + t.visit_diagonal[index]
         for i in range(n):
@@ -111,7 +115,7 @@ def transpose(t: Tables) -> None:
             lower, upper, rows = t.blocks + t.lower[k], t.blocks + t.upper[k], t.neighbour_size[k]
             stride = rows
             if t.visit_apart[index] == TOGETHER:
-                upper, stride = t.blocks + (t.upper[begin] + column), later_rows(t, begin, end)
+                upper, stride = t.blocks + (t.upper[begin] + column), later_row_count(t, begin, end)
                 column += rows
             for i in range(n):
                 for r in range(rows):

@@ -30,7 +30,8 @@ KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Largest weighted velocity of a carrier [m/s]."""
+    """Return the largest velocity of any carrier (floating body or node) in nu [m/s], where angular and elastic
+    velocities are weighted so that they are comparable with linear ones."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
@@ -42,20 +43,22 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 
 @compiled
-def move(t: Tables, length: float, those: Truth) -> None:
-    """Set the unknowns to saved + length * update in these lanes; auxiliaries are not separate unknowns."""
+def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
+    """Set the velocities and multipliers to the saved ones plus ``length`` times the update of Newton's method, in
+    the selected lanes."""
     for i in range(t.velocities):
-        t.velocity1[i] = where(those, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
+        t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
         update, row = t.update + t.node_row[t.constraint_node[i]], t.functions_begin[i]
         for r in range(t.functions_count[i]):
             moved = t.saved_multiplier[row + r] + length * update[r]
-            t.multiplier1[row + r] = where(those, moved, t.multiplier1[row + r])
+            t.multiplier1[row + r] = where(selected, moved, t.multiplier1[row + r])
 
 
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> float:
-    """Estimated relative change of the multipliers after the trial update, if updates go on falling as before.
+    """Return an estimate of the relative change of the joint multipliers in the next update of Newton's method, if
+    updates go on decreasing as before.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -73,7 +76,7 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> float:
 
 @compiled
 def multipliers_make_friction(t: Tables) -> bool:
-    """Whether any joint force sets a friction limit; friction then follows an update only in the next one."""
+    """Return whether any joint has friction whose limit depends on its joint force."""
     for f in range(t.forces):
         if t.bearing[f] >= 0:
             return True
@@ -81,16 +84,18 @@ def multipliers_make_friction(t: Tables) -> bool:
 
 
 @compiled
-def save(t: Tables) -> None:
-    """Make the trial update the update, and the present unknowns its start."""
+def accept_trial_update(t: Tables) -> None:
+    """Make the trial update of Newton's method the current update, and save the present velocities and multipliers
+    as the point from which it starts."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
 
 
 @compiled
-def trial_update(t: Tables) -> float:
-    """Compute -J^-1 residual with the factored Jacobian into ``trial_update``, and return its norm [m/s]."""
+def compute_trial_update(t: Tables) -> float:
+    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, store
+    it in ``trial_update``, and return its norm [m/s]."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
@@ -99,8 +104,10 @@ def trial_update(t: Tables) -> float:
 
 
 @compiled
-def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
-    """Remove the null-space component of the multipliers in these lanes, with the relaxed factors of the last step.
+def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
+    """Remove from the multipliers of redundant joints the component that moves nothing (null space), in the
+    selected lanes, with the factors of the last step; return the size of this component relative to the
+    multipliers.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
@@ -125,20 +132,21 @@ def remove_null_space_multipliers(t: Tables, those: Truth) -> float:
         for r in range(t.functions_count[i]):
             part = max(part, abs(t.trial_update[place + r]))
             largest = max(largest, abs(t.multiplier1[row + r]))
-            t.multiplier1[row + r] -= where(those, t.trial_update[place + r], 0.0)
+            t.multiplier1[row + r] -= where(selected, t.trial_update[place + r], 0.0)
     return where(largest > 0.0, part / largest, 0.0)
 
 
 @compiled
 def factor_newtons_matrix(
-    t: Tables, h: float, damping: float, relaxation: float, those: Truth, active: Truth
+    t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Factor Newton's matrix anew at the point of the last residuals; False where it is singular.
+    """Compute and factor Newton's matrix at the point of the last residual, in the selected lanes; return False
+    where it is singular.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
     """
-    keeps = not those
+    keeps = not selected
     if relaxation == 0.0:
         keeps = keeps & active
     if any_of(keeps):
@@ -166,10 +174,11 @@ def solve_step(
     least_speed: float,
     relaxation: float,
     acceptable: float,
-    those: Truth,
+    selected: Truth,
     enough: float,
 ) -> tuple[Choice, float]:
-    """Solve a step by Newton's method from velocity1 and multiplier1, and return status and iterations.
+    """Solve the equations of one step of length h by Newton's method, starting from the present guess of velocities
+    and multipliers, in the selected lanes; return the status and the number of iterations of each lane.
 
     Other lanes than these do not change.
 
@@ -187,8 +196,8 @@ def solve_step(
     t.history[0] = 0.0
     predicted = PREDICTED_OF_FEW if t.unknowns <= FEW or t.members > 0 else PREDICTED
     iterations, is_behind = 0, False
-    active, wants, fresh = those, those, those  # fresh: factors are of the place of the last residuals
-    status, taken, make_friction = where(those, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
+    active, wants, fresh = selected, selected, selected  # fresh: factors are of the place of the last residuals
+    status, taken, make_friction = where(selected, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
     while iterations < MAXIMAL_ITERATIONS:
         wants = wants & active
@@ -197,9 +206,9 @@ def solve_step(
             status, active = where(is_regular, status, SINGULAR), active & is_regular
             if not any_of(active):
                 break
-            size = where(wants, trial_update(t), size)
+            size = where(wants, compute_trial_update(t), size)
             rate, fresh = where(wants, 1.0, rate), fresh | wants
-        save(t)
+        accept_trial_update(t)
         scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
         t.history[iterations] = size / scale
         iterations += 1
@@ -208,10 +217,10 @@ def solve_step(
         taken = where(active, taken + 1.0, taken)
         length, searching = 1.0, active
         while True:
-            move(t, length, active)
+            set_unknowns(t, length, active)
             residuals(t, h, damping)
             is_behind = False
-            trial = trial_update(t)
+            trial = compute_trial_update(t)
             accepted = (trial <= (1.0 - 0.25 * length) * size) | (size <= TOLERANCE * scale)
             accepted = accepted | ((size <= acceptable * scale) & (fresh | (rate <= KEEP_JACOBIAN)))
             searching = searching & (not accepted)
@@ -222,7 +231,7 @@ def solve_step(
                 break
         is_stuck = active & (length == 0.0)
         if any_of(is_stuck):
-            move(t, length, is_stuck)
+            set_unknowns(t, length, is_stuck)
             residuals(t, h, damping)
             active = active & (not (is_stuck & fresh))
         going = active & (not is_stuck)
@@ -244,8 +253,8 @@ def solve_step(
         if any_of(last):
             last = last & (next_multiplier_update(t, make_friction) <= MULTIPLIER_TOLERANCE)
             if any_of(last):
-                save(t)
-                move(t, where(last, 1.0, 0.0), last)
+                accept_trial_update(t)
+                set_unknowns(t, where(last, 1.0, 0.0), last)
                 is_behind = True
                 taken, done = where(last, taken + 1.0, taken), done | last
         may_stall = is_whole & (not done) & (not follows) & (fresh | (rate <= KEEP_JACOBIAN))
