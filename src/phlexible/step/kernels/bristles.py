@@ -15,10 +15,10 @@ from phlexible.step.tables.declarations import BRISTLE
 def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return what a bristle (friction spring of stiffness k, damping d and deflection z) does in a step of length h
-    in which the surfaces slide by u, where its force is at most the friction limit: the mean force, its derivative
-    to the limit, then e, a and s of its derivative a I - s e e^T to u, the deflection at the end, and whether it
-    slips (8.44).
+    """Return the mean friction force of a bristle (friction spring) in a step of length h in which the surfaces
+    slide by u (8.44). Stiffness k, damping d, deflection z at the start; the force is at most the friction limit.
+    Then follow its derivative to the limit, e, a and s of its derivative a I - s e e^T to u, the deflection at the
+    end, and whether it slips.
 
     These are the force, its derivative to the limit, e, a and s, where the derivative to u is a I - s e e^T, then z
     at the end, and whether it slips.
@@ -42,8 +42,8 @@ def bristle_force(
 
 @compiled
 def bristle_energy(t: Tables, f: int) -> float:
-    """Return the elastic energy k z^2 / 2 of the bristle (friction spring with deflection z) of force element f at
-    the start of the step [J]; 0 if its friction has no bristle."""
+    """Return the elastic energy k z^2 / 2 of the bristle of force element f at the start of the step [J]; 0 if its
+    friction has no bristle. A bristle is a friction spring with deflection z."""
     b = t.bristle_of[f]
     return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 

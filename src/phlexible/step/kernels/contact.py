@@ -22,8 +22,9 @@ def clamp_to_unit(u: float) -> float:
 
 @exported
 def start_distance(t: Tables, i: int) -> float:
-    """Return the distance theta = |w| at the start of the step of interaction i, whose coordinate is the length of
-    the vector of its scalar functions w; 0 for a rolling wheel, of which only the slip in the step is used."""
+    """Return the distance theta = |w| at the start of the step that is the coordinate of interaction i. Its scalar
+    functions w are the components of a vector of this length. 0 for a rolling wheel, of which only the slip in the
+    step is used."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -34,9 +35,9 @@ def start_distance(t: Tables, i: int) -> float:
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega of the discrete derivative of the coordinate of interaction i (a distance |w|, or
-    the slip of a rolling wheel) with respect to its scalar functions w, so that sum omega delta(w) is its change in
-    the step; also the derivatives of the weights with respect to w at the end."""
+    """Compute the weights omega of the discrete derivative of interaction i's coordinate (a distance or a wheel's
+    slip) with respect to its scalar functions w. The sum of omega delta(w) is the change of the coordinate in the
+    step. Derivatives of the weights to w at the end are computed too."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -46,9 +47,9 @@ def coordinate_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
-    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
-    for ``count`` scalar functions w from number ``first`` on, and the derivatives of theta and of the weights to w
-    at the end of the step (8.26)."""
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|
+    (8.26). The scalar functions w are ``count`` from number ``first`` on. Derivatives of theta and of the weights
+    to w at the end of the step are computed too."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -68,9 +69,9 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the slip of the contact point of the rolling wheel of force
-    element f in the step (8.30), with respect to its ``count`` scalar functions from number ``first`` on, and the
-    derivatives of the weights to the functions at the end."""
+    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect to
+    its scalar functions (8.30). These are ``count`` from number ``first`` on. Derivatives of the weights to the
+    functions at the end of the step are computed too."""
     k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -96,7 +97,7 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force of the joint whose friction is force element f, from the present
+    """Return the magnitude |R| of the force of the joint whose friction is force element f; from the present
     Lagrange multipliers along its orthogonal directions (8.31) [N]."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
@@ -130,7 +131,7 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, number
 @compiled
 def penetration_energy(stiffness: float, exponent: float, depth: float) -> float:
     """Return the energy k x^(p + 1) / (p + 1) of a contact of stiffness k and exponent p at the penetration depth
-    x, 0 without penetration [J]."""
+    x; 0 without penetration [J]."""
     if not any_of(depth > 0.0):
         return 0.0
     return stiffness * max(depth, 0.0) ** (exponent + 1.0) / (exponent + 1.0)
@@ -138,9 +139,9 @@ def penetration_energy(stiffness: float, exponent: float, depth: float) -> float
 
 @compiled_lane_by_lane
 def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(x) of the contact energy U = k x^(p + 1) / (p + 1) between
-    the penetrations x0 and x1 at the start and end of a step, which is the elastic contact force, and its
-    derivative to x1. The formulas do not cancel where x0 and x1 are close."""
+    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy; then
+    its derivative to x1. The energy is U = k x^(p + 1) / (p + 1); x0 and x1 are the penetrations at the start and
+    end of a step. The formulas do not cancel where they are close."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -159,7 +160,7 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17),
+    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17);
     and its derivative to the penetration at the end of the step. The energy that its damping loses is stored in the
     table ``loss`` [J]."""
     side, k = t.push_side[f], t.impact_of[f]
@@ -178,9 +179,9 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return a mean force of a one-sided element (such as a slack string) plus that of a damper d which acts only
-    where the extension x is positive, together never below zero, and the derivative of the sum to x at the end of
-    the step; x starts at x0 and changes by ``change``, and ``slope`` is the derivative of ``force``.
+    """Return the mean force of a one-sided element (such as a string that can be slack) plus that of its damper d,
+    never below zero. The damper acts only where the extension x is positive; x starts at x0 and changes by
+    ``change``. Then follows the derivative to x at the end; ``slope`` is that of ``force``.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
@@ -215,9 +216,9 @@ def contact_force(
 def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the damping coefficient of a contact whose restitution depends on the speed of the impact (8.47), a
-    factor of the derivative of this damping (0 or 1), and the impact speed that is to be stored, 0 where the bodies
-    separate [m/s].
+    """Return the damping coefficient of a contact whose restitution depends on the speed of the impact (8.47). Then
+    follow a factor of the derivative of this damping (0 or 1), and the impact speed that is to be stored, 0 where
+    the bodies separate [m/s].
 
     The impact speed is that of the step in which bodies meet, or ``known`` if they have met before; the factor is 0
     where damping falls as it grows, else 1.
@@ -231,7 +232,7 @@ def impact_damping(
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a step of length h
-    (8.19), and its derivative to theta at the end of the step. The friction limit includes the share of the joint
+    (8.19); and its derivative to theta at the end of the step. The friction limit includes the share of the joint
     force, if it is friction of a joint; the lost energy is added to the table ``loss``."""
     level = t.friction[f]
     if t.bearing[f] >= 0:

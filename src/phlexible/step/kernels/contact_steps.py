@@ -41,8 +41,8 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b (floating body or node) along a
-    direction, where g is ``row``, the derivative of a gap with respect to its ``width`` velocities; the mass matrix
+    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b along a direction. A carrier is a
+    floating body or a node; g is ``row``, the derivative of a gap to its ``width`` velocities, and its mass matrix
     M must be factored. 0 for a carrier without inertia."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
@@ -70,7 +70,7 @@ def contact_stiffness(stiffness: float, p: float, depth: float, change: float, m
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """Return the elastic force of a contact of exponent p at the mean of the penetrations at both ends of a step,
+    """Return the elastic force of a contact of exponent p at the mean of the penetrations at both ends of a step;
     ``depth`` and ``depth`` + ``change``: what remains if it does not oscillate."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
@@ -78,7 +78,7 @@ def resting_force(stiffness: float, p: float, depth: float, change: float) -> fl
 
 @compiled
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
-    """Return the amplitude with which the spring of a contact oscillates in a step [m], estimated from the speeds
+    """Return the amplitude with which the spring of a contact oscillates in a step [m]; estimated from the speeds
     of its length at both ends of the step and from its acceleration.
 
     Args:
@@ -112,8 +112,8 @@ def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, c
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the stored load of the carriers (body, or nodes at both ends) of contact member m (ball, line segment
-    or solid) to ``load`` where it is smaller [N/kg^0.5]."""
+    """Raise the stored load of the bodies or nodes that carry contact member m to ``load`` where it is smaller
+    [N/kg^0.5]. Members are balls, line segments and solids."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -140,8 +140,8 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 @exported
 def set_pair_loads(t: Tables, pairs: int) -> None:
-    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the loads
-    of their bodies, used for the choice of substeps, to the contact forces at rest."""
+    """Store the mobility of the first ``pairs`` active contact pairs; and raise the loads of their bodies, used for
+    the choice of substeps, to the contact forces at rest. The mobility is the inverse of the effective mass."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, _, y = _contact_geometry(t, i, j)
@@ -155,8 +155,9 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
-    """Store the mobility (inverse effective mass) of the stop or contact that is force element f, of each body that
-    it acts on and in total, and raise the loads of these bodies to its force at rest."""
+    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads to
+    its force at rest. The mobility is stored for each of its bodies and in total; loads are used for the choice of
+    substeps."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -173,9 +174,8 @@ def set_stop_load(t: Tables, f: int) -> None:
 
 @compiled
 def stop_reference_force(t: Tables, f: int) -> float:
-    """Return the force along the coordinate of the stop that is force element f [N, N m] which corresponds to the
-    smallest load of its bodies; oscillations of less force need no short substeps. Very large if nothing can
-    move."""
+    """Return the force along the coordinate of stop f which corresponds to the smallest load of its bodies [N, N
+    m]. Oscillations of less force need no short substeps; very large if nothing can move."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -198,9 +198,9 @@ def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, 
 
 @exported
 def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
-    """Add contact stiffness times mobility of active pair n, in a step of length h, to the sum of squared
-    frequencies of each of its bodies, and the pair as a spring to the list of coupled pairs; return the squared
-    frequency of its normal spring alone [1/s2]. With it the number of substeps is chosen."""
+    """Add the contact stiffness over mass of active pair n to the sum of squared frequencies of each of its bodies.
+    The pair is also added, as a spring, to the list of coupled pairs. Returned is the squared frequency of its
+    normal spring alone [1/s2]; the number of substeps of a step of length h follows from it."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z, small, y = _contact_geometry(t, i, j)
     rubbed_at, total = y, t.met_mobility[n]
@@ -241,8 +241,8 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
 @compiled
 def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
     """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared radius
-    of gyration, as far as it oscillates in a step of length h; 0 where the limit of this resistance is 0. ``bend``
-    is the index of its deflection in the step, ``total`` the mobility of the pair."""
+    of gyration. Only the part that oscillates in a step of length h counts; 0 where the limit of this resistance is
+    0. ``bend`` is the index of its deflection in the step, ``total`` the mobility of the pair."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
@@ -251,9 +251,9 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _member_mobility(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
-    """Return the mobility g M^-1 g^T (inverse effective mass) along the contact normal of the contact point on
-    member m (ball, segment or solid), and add it times the stiffness ``slope`` to the sum of squared frequencies of
-    each body that carries the member.
+    """Return the mobility (inverse effective mass) of the contact point on member m along the contact normal. Times
+    the stiffness ``slope`` it is added to the sum of squared frequencies of each body that carries the member.
+    Members are balls, line segments and solids.
 
     ``y``: position of the contact on a solid.
     """
@@ -289,8 +289,8 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
 
 @compiled
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
-    """Add ``share`` times the generalized force of a unit normal force on vector k (a point or direction) to the
-    work row of contact groups, whose entries belong to the velocities of the vector's carrier."""
+    """Add ``share`` times the generalized force of a unit normal force on point or direction k to the row
+    ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k."""
     for i in range(velocity_count(t, k)):
         t.contact_group_row[velocity_index(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
@@ -305,9 +305,8 @@ def _add_stiffness(t: Tables, b: int, slope: float) -> float:
 
 @exported
 def pair_stiffness_over_mass(t: Tables, n: int) -> float:
-    """Return the sum of all contact stiffnesses over effective masses (squared frequencies, [1/s2]) of the bodies
-    that carry the two members of active pair n, each body once: an upper bound of the squared frequency at this
-    pair."""
+    """Return the sum of contact stiffness over mass [1/s2] of the bodies that carry the two members of active pair
+    n, each body once. It is an upper bound of the squared frequency at this pair."""
     i, j = t.met_first[n], t.met_second[n]
     return _stiffness_over_mass(t, i) + _stiffness_over_mass(t, j)
 
@@ -346,7 +345,7 @@ def find_active_contacts(t: Tables) -> Truth:
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
     """Return into how many equal substeps a step of length h should be divided so that the oscillations of the
-    active contacts are resolved, if the longest one of the user's steps is ``longest`` [s].
+    active contacts are resolved. The longest of the user's steps is ``longest`` [s].
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.
@@ -386,8 +385,8 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store for all stops and for the first ``pairs`` active contact pairs how much deeper they would be at the end
-    of a step of length h with the velocities at its start, along straight paths [m, rad]."""
+    """Store how much deeper all stops and active contact pairs would be after a step at the velocities of its start
+    [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
@@ -400,8 +399,8 @@ def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -
 
 @compiled
 def scale_prescribed_motion(t: Tables, share: float) -> None:
-    """Multiply the changes in this step of all points and directions that move as prescribed functions of time by
-    ``share``, as if the step were so much shorter."""
+    """Multiply the changes in this step of all points and directions that are prescribed functions of time by
+    ``share``, as if the step were shorter."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
@@ -438,8 +437,8 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
-    """Add the stiffness times mobility (squared frequency, [1/s2]) of the stop that is force element f, in a step
-    of length h, to the sums of the bodies that it acts on."""
+    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums of its
+    bodies. It is that of a step of length h."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

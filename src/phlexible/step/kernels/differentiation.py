@@ -55,8 +55,8 @@ def differentiate(
     work: Numbers,
 ) -> int:
     """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
-    method), through recorded steps, in place in ``pose``, ``velocity`` and ``equations``; return the number of
-    steps whose linear system could be solved.
+    method), through recorded steps. Results are written in place into ``pose``, ``velocity`` and ``equations``;
+    returned is the number of steps whose linear system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -169,9 +169,9 @@ def differentiate(
 
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply the velocities x, shape (velocities,), in place by the matrix K, its inverse or the transpose of one
-    of them, where K maps the sum of the velocity changes at both ends of a step of length h to the change of the
-    pose (9.2)."""
+    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a step, its inverse or the
+    transpose of one of them (9.2). K takes the sum of velocity changes at both ends of a step of length h to the
+    change of the pose."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
@@ -261,8 +261,8 @@ def evaluate_residual(
 
 @compiled
 def advance_history_variables(t: Tables, h: float) -> None:
-    """Replace the history variables in the state (strains of Maxwell branches, deflections of friction bristles,
-    impact speeds of contacts) by their values at the end of the step of length h."""
+    """Replace the history variables in the state by their values at the end of the step of length h. They are
+    strains of Maxwell branches (creep), deflections of friction bristles and impact speeds of contacts."""
     for f in range(t.forces):
         advance_branches(t, f, h)
     advance_soft_branches(t, h)
@@ -295,8 +295,8 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Measure the angles of all force elements anew at the present pose [rad], each with the number of full turns
-    that was counted so far, and store them as coordinates at the start of the step.
+    """Measure the angles of all force elements anew at the present pose, each with the full turns that were counted
+    so far [rad]. They are stored as coordinates at the start of the step.
 
     Parameters may have changed the pose since.
     """

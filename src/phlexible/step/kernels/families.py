@@ -9,8 +9,8 @@ from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
 
 def exported_kernels(*modules: ModuleType) -> dict[str, Exported]:
-    """Return the exported kernels (compiled functions that other programs call by address) of Python modules, by
-    name."""
+    """Return the exported kernels of Python modules by name. These are compiled functions that other programs call
+    by their address."""
     return {name: kernel for each in modules for name, kernel in vars(each).items() if isinstance(kernel, Exported)}
 
 

@@ -77,8 +77,8 @@ def trace(M: Matrix) -> float:
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the first moments N_pq,i = sum_j W_pq,ij x_j of the shape functions i of floating body b for
-    coordinates x = (1, eta), from its constant second moments W; stored in N from the offset of the body on."""
+    """Compute the moments N_pq,i = sum_j W_pq,ij x_j of the shape functions i of floating body b for the
+    coordinates x = (1, eta). W are its constant second moments; N is written from the offset of the body on."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -95,9 +95,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Compute the moments N of the shape functions of floating body b with the positions of its material points at
-    the end of a step of length h: those at the start plus h times the mean of their rates, since the elastic
-    coordinates move with their mean rates (4.4)."""
+    """Compute the moments N of the shape functions of floating body b at the end of a step of length h. They are
+    those at the start plus h times the mean of their rates, since elastic coordinates move with their mean rates
+    (4.4)."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -108,8 +108,8 @@ def compute_end_moments(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the contraction sum_pq C_pq N_pq,i of a 3 x 3 matrix C with the moments N of a floating body to the m
-    numbers target_i, one for each shape function."""
+    """Add the contraction sum_pq C_pq N_pq,i of a matrix C with the moments N of a floating body to the numbers
+    target_i. There are m of them, one for each shape function."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -121,8 +121,9 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the contraction sum_pq [a]_pq N_pq,i of the skew matrix of a vector a with the moments N of a floating
-    body to the m numbers target_i, one for each shape function; components of a that are zero are skipped."""
+    """Add the contraction sum_pq [a]_pq N_pq,i of a vector's skew matrix with the moments N of a floating body to
+    the numbers target_i. There are m of them, one for each shape function; components of a that are zero are
+    skipped."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -161,9 +162,9 @@ def _three_products(x: Reals, N: Reals, m: int) -> Vector:
 
 @compiled
 def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
-    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of a 3 x 3 matrix C and the second moments W of floating
-    body b, for the elastic coordinates i and j, to the block (elastic rates, elastic rates) of this body in
-    Newton's matrix.
+    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates, elastic
+    rates) in Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its elastic coordinates
+    i and j.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -225,8 +226,8 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
     """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes
-    (4.5), with the angular velocity w, the coordinates xi = (1, eta), the moments N of the points r, and D of their
-    rates u in the body."""
+    (4.5). Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of
+    their rates u."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -238,7 +239,7 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
 
 @compiled
 def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2], from its m
+    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]; from its m
     coordinates x = (1, eta) and its moments N."""
     spread = moment_matrix(t, x, N, m)
     return trace(spread) * eye() - spread
@@ -262,8 +263,7 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
     """Compute the rotation matrix of floating body b at the end of a step of length h from its angular velocities
-    at both ends (4.1, 4.3), with half the rotation vector a, and the inverse of the mean rotation matrix A; all are
-    stored in the tables."""
+    (4.1, 4.3). Half the rotation vector of the step and the inverse of the mean rotation matrix are stored too."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -295,17 +295,17 @@ def inertia_balance(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
-    """Return the 3 x 3 matrix h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) of floating body b, from the angular velocities
-    at both ends of a step of length h; contracted with its moments it gives the centrifugal forces on the elastic
-    coordinates."""
+    """Return the 3 x 3 matrix of the centrifugal forces on the elastic coordinates of floating body b over a step
+    of length h. It is h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) with the angular velocities w at both ends, to be
+    contracted with the body's moments."""
     first, second = skew_of(t.spin0[b]), skew_of(t.spin1[b])
     return (0.25 * h) * (first @ second + second @ first)
 
 
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
-    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's matrix,
-    with respect to the angular velocity and elastic rates at the end of a step of length h; exact for ``moves`` =
+    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's matrix.
+    It is the one to its angular velocity and elastic rates at the end of a step of length h; exact for ``moves`` =
     1, at constant elastic coordinates for 0."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
@@ -344,8 +344,8 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
 
 @compiled
 def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
-    """Add the components of a vector v (all three, or z alone for ``count`` = 1) to a column of a dense matrix
-    block whose rows are ``width`` numbers apart; ``block`` points to its first entry."""
+    """Add the components of a vector v to a column of a dense matrix block whose rows are ``width`` numbers apart.
+    All three are added, or z alone for ``count`` = 1; ``block`` points to the first entry of the column."""
     if count == 1:
         block[0] += v.z
     elif count == 3:
@@ -376,7 +376,7 @@ def accept_pose(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them,
+    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them;
     and store the linear forms L_g . eta whose squares it contains in ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
@@ -397,8 +397,8 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
-    ``out``, at the mean of two states whose linear forms (``slopes`` of ``strain_value``) are ``slopes_a`` and
+    """Write the gradient of scalar strain s of a floating body to its elastic coordinates into ``out``, at the mean
+    of two states. The states are given by the linear forms that ``strain_value`` stores, ``slopes_a`` and
     ``slopes_b``."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
@@ -440,8 +440,8 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 @compiled
 def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
-    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J], a
-    scale of its round-off: many times the energy where terms cancel. ``strain`` and ``slopes`` must be those of
+    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J]. It
+    is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` must be those of
     eta."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
@@ -468,7 +468,7 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a step of
-    length h (4.8), and its scalar strains at the end of the step; ``damping`` is numerical damping, a multiple of
+    length h (4.8); and its scalar strains at the end of the step; ``damping`` is numerical damping, a multiple of
     the stiffness."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
@@ -502,8 +502,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
-    """Add the exact derivative of h times the elastic and damping forces of floating body b to its block (elastic
-    rates, elastic rates) of Newton's matrix."""
+    """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic rates
+    in Newton's matrix."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -528,8 +528,9 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add ``factor`` times the sum of D mean_gradient end_gradient^T over ``count`` scalar strains from number s on
-    (D is their stiffness) to the block (elastic rates, elastic rates) of floating body b in Newton's matrix."""
+    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of elastic
+    rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with the modulus D
+    of each strain."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)
@@ -550,8 +551,9 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
-    """Add ``stress`` times the matrix of second derivatives of scalar strain s with respect to the elastic
-    coordinates (geometric stiffness) to the block of its body in Newton's matrix, whose rows begin at ``lines``."""
+    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's matrix.
+    It is ``stress`` times the second derivatives of the strain with respect to the elastic coordinates; ``lines``
+    are offsets of the rows."""
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -584,7 +586,7 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Return the energy that floating body b loses in the step to viscosity, damping matrix and numerical damping
-    (3.4) [J], from the strains of the last evaluated residual."""
+    (3.4) [J]; from the strains of the last evaluated residual."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
@@ -632,8 +634,8 @@ def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """Split the velocities nu of carrier b (floating body or node) into its linear velocity, and of a floating body
-    its angular velocity in body axes and its elastic rates (0, deta/dt), each written to its own table."""
+    """Split the velocities nu of carrier b into linear velocity, and for a floating body angular velocity in body
+    axes and elastic rates. Each is written to its own table; a carrier is a floating body or a node."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
@@ -644,7 +646,7 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
     """Compute the inertia moments, the angular momentum and the strains of floating body b at the start of the
-    step, from its elastic coordinates and velocities."""
+    step; from its elastic coordinates and velocities."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -654,7 +656,7 @@ def begin_frame(t: Tables, b: int) -> None:
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the elastic coordinates, moments and rotation of floating body b at the end of a step of length h
-    from its velocities there, and its mean elastic and damping force over the step."""
+    from its velocities there. Its mean elastic and damping force over the step is computed too."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -715,9 +717,9 @@ def frame_branch_size(t: Tables, b: int) -> int:
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the sum over all Maxwell branches (springs in series with dashpots) of floating body b of their share
-    of the stiffness times the mean over a step of length h of spring strain number k, while the strain of the body
-    changes by ``change``."""
+    """Return the mean over a step of strain number k in the Maxwell branches of floating body b, times their shares
+    of the stiffness, summed. A Maxwell branch is a spring and a dashpot in series. The strain of the body changes
+    by ``change`` in the step of length h."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -730,8 +732,8 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
-    """Return the derivative of ``frame_branch_mean``, the mean strain in the Maxwell branches (springs in series
-    with dashpots) of floating body b, with respect to the change of the body's strain in a step of length h."""
+    """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b) to
+    the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)
@@ -741,8 +743,8 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
-    """Return the work that the deformation of floating body b does on its Maxwell branches (springs in series with
-    dashpots) in a step of length h, stored or dissipated [J]."""
+    """Return the work that the deformation of floating body b does on its Maxwell branches in a step of length h,
+    stored or dissipated [J]. A Maxwell branch is a spring and a dashpot in series."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0
@@ -774,8 +776,8 @@ def frame_branch_energy(t: Tables, b: int) -> float:
 
 @compiled
 def advance_frame_branches(t: Tables, b: int, h: float) -> float:
-    """Replace the spring strains of the Maxwell branches (spring and dashpot in series) of floating body b by those
-    at the end of the step of length h, and return the energy that the dashpots lose [J]."""
+    """Replace the spring strains of the Maxwell branches of floating body b by those at the end of the step of
+    length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

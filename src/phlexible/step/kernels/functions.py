@@ -25,9 +25,9 @@ def prescribed_component(moving: Vectors, component: int) -> float:
 
 @compiled
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return the weighted sum y = sum_i c_i x_i of world vectors that is number y in the tables (mostly the
-    difference of two position vectors). It is formed from differences to the first vector, since sums would cancel
-    far from the origin."""
+    """Return the weighted sum y = sum_i c_i x_i of world vectors that is number y in the tables, mostly the
+    difference of two positions. It is formed from differences to the first vector, since sums would cancel far from
+    the origin."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -38,9 +38,9 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 
 @compiled
 def change_of_function(t: Tables, m: int) -> float:
-    """Return the change in the step of scalar function m of the pose (a sum of products of difference vectors,
-    which constraints and forces act along), at constant coefficients, from changes only, so that nothing cancels
-    (8.2)."""
+    """Return the change in the step of scalar function m of the pose, at constant coefficients, from changes only,
+    so that nothing cancels (8.2). Such functions are sums of products of difference vectors; constraints and forces
+    act along them."""
     total = 0.0
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
@@ -52,7 +52,7 @@ def change_of_function(t: Tables, m: int) -> float:
 @compiled
 def apply_function_force(t: Tables, m: int, g: float) -> None:
     """Add the forces g dw/dx at the mean pose of the step to all points and directions that scalar function w_m of
-    the pose contains, for a generalized force g along it (8.3)."""
+    the pose contains; for a generalized force g along it (8.3)."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -70,7 +70,7 @@ def _apply_vector_force(t: Tables, y: int, force: Vector) -> None:
 @compiled
 def compute_gradients(t: Tables, m: int) -> None:
     """Compute the derivatives of scalar function m of the pose with respect to the points and directions that it
-    contains, at the mean pose of the step (stored in ``left``) and at its end (``right``)."""
+    contains; at the mean pose of the step (stored in ``left``) and at its end (``right``)."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -88,9 +88,9 @@ def compute_gradients(t: Tables, m: int) -> None:
 
 @compiled
 def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
-    """Subtract the second derivatives of scalar function m of the pose times its generalized force g (geometric
-    stiffness) from the blocks of Newton's matrix that belong to pairs of its points and directions (8.4), in a step
-    of length h."""
+    """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a step of length
+    h (8.4). It is the generalized force g times the second derivatives, in the blocks of pairs of its points and
+    directions."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)

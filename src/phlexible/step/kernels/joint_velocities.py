@@ -102,8 +102,8 @@ def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> N
 
 @compiled
 def set_step_at_rest(t: Tables, h: float) -> None:
-    """Set all quantities of the end of a step of length h equal to those of its start, as if nothing moved, so that
-    the assembly of Newton's matrix can be used for a projection of velocities."""
+    """Set all quantities of the end of a step of length h equal to those of its start, as if nothing moved; so the
+    assembly of Newton's matrix can be used for a projection of velocities."""
     copy(t.xi0, t.xi1, t.coordinates)
     copy(t.rate0, t.rate1, t.coordinates)
     for b in range(t.carriers):

@@ -105,8 +105,8 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a step
-    from theta to theta + change, and its derivative to theta at the end. Times ``change`` it is exactly the change
-    of energy."""
+    from theta to theta + change. Times ``change`` it is exactly the change of energy. Then follows its derivative
+    to theta at the end."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -132,9 +132,9 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 
 @compiled
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f) from C =
-    ``theta``, its squared stretch, to C + change, and its derivative to C at the end, for strings that also resist
-    compression."""
+    """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
+    derivative to C at the end. C is the squared stretch, from ``theta`` to theta + change; for strings that also
+    resist compression."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -176,9 +176,9 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(x) of an energy U(x) that the user wrote, from x to x +
-    change, and its derivative to the end; ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Also
-    for dual numbers (values with derivatives).
+    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + change, and its
+    derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. It also works for
+    dual numbers (values with derivatives).
 
     Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """
@@ -194,9 +194,8 @@ def user_gradient(
 def user_gradient_of_floats(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(x) of an energy U(x) that the user wrote, from x to x +
-    change, and its derivative to the end, for plain floats; ``energy`` and ``slope`` are addresses of the compiled
-    U and dU/dx.
+    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + change, for plain floats.
+    Then follows its derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx.
 
     Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
     smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
@@ -265,8 +264,8 @@ def relation_value(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates (such as gears) that
-    is constraint row ``row``, the scale of its round-off."""
+    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates that is constraint
+    row ``row``, the scale of its round-off. Gears are such relations."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -308,8 +307,8 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
-    """Compute the coordinate theta of interaction i (a position, distance or angle that a force acts along) at the
-    start of the step from its scalar functions; angles keep the full turns that were counted."""
+    """Compute the coordinate theta of interaction i at the start of the step from its scalar functions. It is the
+    position, distance or angle that a force acts along; angles keep the full turns that were counted."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -325,8 +324,8 @@ def start_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change in the step of the coordinate theta of interaction i, the generalized forces of its force
-    law on its scalar functions w, and the derivatives of these forces to w at the end of a step of length h."""
+    """Compute the change of the coordinate theta of interaction i in a step of length h, and the generalized forces
+    on its scalar functions w. The derivatives of these forces to w at the end are computed too."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
@@ -349,9 +348,9 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 
 @compiled
 def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of a distance or rolling slip (the coordinate of interaction i) in a step of length h, the
-    generalized forces on its scalar functions from number ``first`` on, and their derivatives; weights of the
-    functions are those of ``coordinate_weights``."""
+    """Compute the change in a step of a distance or rolling slip (coordinate of interaction i), and the generalized
+    forces on its scalar functions. The functions begin at number ``first``, their weights are those of
+    ``coordinate_weights``; derivatives of the forces are computed too."""
     f, count = i - t.constraints, t.functions_count[i]
     coordinate_weights(t, i)
     change = 0.0
@@ -369,8 +368,9 @@ def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: flo
 
 @compiled
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of the angle theta = atan2(s, c) of force element f in a step of length h, the generalized
-    forces on its two functions c and s (numbers ``first`` and ``first`` + 1), and their derivatives.
+    """Compute the change of the angle theta = atan2(s, c) of force element f in a step, and the generalized forces
+    on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives of the forces
+    are computed too.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """
@@ -407,9 +407,9 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of force element f along its coordinate theta over a step of length h (elastic,
-    viscous, friction, contact and prescribed parts), and its derivative to theta at the end; numerical damping
-    ``damping`` acts on strings."""
+    """Return the mean force of force element f along its coordinate theta over a step of length h. Then follows its
+    derivative to theta at the end. It has elastic, viscous, friction, contact and prescribed parts; numerical
+    damping ``damping`` acts on strings."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)
@@ -436,18 +436,18 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
-    """Compute the mean forces along their coordinates, and the derivatives of these, of ``count`` consecutive force
-    elements from number ``first`` on whose coordinates are set directly (strains of rods); stored in
-    ``scalar_force`` and ``force_slope``."""
+    """Compute the mean forces of ``count`` consecutive force elements along their coordinates, from number
+    ``first`` on, and the derivatives of these. They are stored in ``scalar_force`` and ``force_slope``; the
+    coordinates must be set directly (strains of rods)."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
 
 @compiled
 def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
-    """Return the damping coefficient of force element f divided by the step length h, so that times the change of
-    its coordinate it is a force: (d + gamma h d') / h, with numerical damping gamma, which acts on strings only (d'
-    = EA / 4).
+    """Return the damping coefficient of force element f divided by the step length h: (d + gamma h d') / h. Times
+    the change of the coordinate it is a force. gamma is numerical damping, which acts on strings only (d' = EA /
+    4).
 
     Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
     """
@@ -488,8 +488,8 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Write the coordinates (positions, distances, angles) and their rates of sensors, and positions and velocities
-    of points, into ``measured``, from the values ``places`` and ``rates`` of all vectors.
+    """Write the coordinates of sensors (positions, distances, angles) with their rates, and positions and
+    velocities of points, into ``measured``. They follow from the values ``places`` and ``rates`` of all vectors.
 
     Returns the number of an item without a rate, or -1.
 

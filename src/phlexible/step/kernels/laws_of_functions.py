@@ -36,7 +36,7 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a step of length h, and add them to the forces on the
+    """Compute the mean forces of all force elements over a step of length h; and add them to the forces on the
     points and directions that they act on (8.3)."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
@@ -103,9 +103,9 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the gradient of a function of force element f with respect to one of its vectors (entry e of its list) to
-    the rows ``left`` (mean pose) and ``right`` (end pose), sorted by the velocities of the bodies, then by
-    auxiliary vectors."""
+    """Add the gradient of a function of force element f to one of its vectors to the rows ``left`` and ``right``.
+    The vector is entry e of its list. ``left`` is for the mean pose, ``right`` for the end; entries are sorted by
+    velocities of the bodies, then by auxiliary vectors."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_place[group], right + t.group_place[group]
@@ -122,7 +122,7 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
     """Compute the generalized forces of a unit force along the coordinate of force element f on the bodies that it
-    acts on, and write them to the first row of ``left_gradient``.
+    acts on; and write them to the first row of ``left_gradient``.
 
     It uses the levers of the step that was tried last.
     """
@@ -142,9 +142,9 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
 @compiled
 def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Subtract h left (dg/dw) right, the stiffness of force element f in a step of length h, from its blocks of
-    Newton's matrix, where left and right are the gradients of its ``count`` functions from number ``begin`` on at
-    the mean and at the end of the step, ``numbers`` entries each."""
+    """Subtract the stiffness of force element f in a step of length h from its blocks of Newton's matrix. It is h
+    left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on at the mean and at the
+    end, ``numbers`` entries each."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for b in range(t.groups_count[f]):

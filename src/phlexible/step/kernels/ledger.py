@@ -79,8 +79,8 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Return whether the energies of the mechanism change in the step by the work of loads and drives minus what is
-    dissipated, up to a tolerance; the error and the allowed error are stored in the table ``ledger`` [J].
+    """Return whether the energies change in the step by the work of loads and drives minus what is dissipated, up
+    to a tolerance. The error and the allowed error are stored in the table ``ledger`` [J].
 
     They do at a solution, up to Newton's tolerance and round-off; error and allowed error are written to
     ``ledger``. Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to the error
@@ -181,8 +181,8 @@ def sum_of_position_terms(t: Tables, k: int) -> float:
 
 @exported
 def compute_energies(t: Tables) -> None:
-    """Compute the kinetic, strain, gravity and spring energy of the mechanism at the start of the step and store
-    them in the table ``energy``, shape (4,) [J]."""
+    """Compute the kinetic, strain, gravity and spring energy of the mechanism at the start of the step. They are
+    stored in the table ``energy``, shape (4,) [J]."""
     sum_frame_energies(t, 1.0, 0.0, False)
     kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
     strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0

@@ -29,8 +29,8 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 
 @exported
 def apply_loads(t: Tables) -> None:
-    """Add the forces of all loads (forces and moments on attachments) to the forces on the points and directions
-    that they act on, in world axes."""
+    """Add the forces of all loads to the forces on the points and directions that they act on, in world axes. Loads
+    are forces and moments on attachments."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
@@ -53,15 +53,15 @@ def world_load(t: Tables, q: int) -> Vector:
 
 @compiled
 def mean_triad(t: Tables, k: int) -> Matrix:
-    """Return the 3 x 3 matrix whose rows are the three directions from vector number k on (axes of an attachment in
-    the world), each as the mean over the step."""
+    """Return the 3 x 3 matrix whose rows are the three mean directions in the step from vector number k on. They
+    are the axes of an attachment in the world."""
     return matrix(mean_vector(t, k), mean_vector(t, k + 1), mean_vector(t, k + 2))
 
 
 @compiled
 def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
-    """Return the vector t for which the forces t x d_i on the three directions d_i from vector number k on have the
-    moment m (4.16), with mean directions of the step."""
+    """Return the vector t for which the forces t x d_i on three directions d_i have the moment m (4.16). The
+    directions are those from vector number k on, at the mean of the step."""
     D = mean_triad(t, k)
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
@@ -91,8 +91,8 @@ def load_work(t: Tables, q: int) -> float:
 
 @exported
 def add_load_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of follower forces and of all moments, which rotate with their attachments, to the blocks
-    of the loaded bodies in Newton's matrix, for a step of length h.
+    """Add the derivatives of follower forces and of all moments to the blocks of the loaded bodies in Newton's
+    matrix. These loads rotate with their attachments; h is the length of the step.
 
     The change at constant world force is in ``add_force_tangents``.
     """
@@ -117,8 +117,8 @@ def add_load_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """Subtract the derivative of the forces of moment q on the directions of its attachment with respect to
-    velocity j of its body, by (4.16) differentiated, from column j of this body's block in Newton's matrix."""
+    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
+    in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is differentiated."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     turn, follows = solve_triad_moment(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     right = vector(0.0, 0.0, 0.0)

@@ -80,7 +80,7 @@ def advance(
     reactions: Rows1,
     stored: Numbers,
 ) -> tuple[int, int]:
-    """Advance the state by up to the requested number of steps of one size, and return how many were taken and the
+    """Advance the state by up to the requested number of steps of one size; return how many were taken and the
     status of the last one (converged, or why it was not taken).
 
     Args:
@@ -195,8 +195,8 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared, accept
-    it if it converges, and return its status (one for each lane, where several mechanisms step at the same time).
+    """Attempt one step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared; accept
+    it if it converges. Returned is its status, one for each lane where several mechanisms step at the same time.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -267,7 +267,7 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
     """Remove the null-space component (joint forces that cancel each other) from the multipliers of redundant
-    joints, in the selected lanes, but not where the energy balance would then no longer close.
+    joints in the selected lanes. They stay where the energy balance would no longer close.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
@@ -307,7 +307,7 @@ def checked_status(
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a step of
-    length h, in the selected lanes (of several mechanisms that step at the same time).
+    length h, in the selected lanes. Lanes are mechanisms that step at the same time.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
@@ -334,8 +334,9 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 
 @compiled
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the first guess of all velocities at the end of a step of length h by linear extrapolation from the last
-    two steps, in the selected lanes, plus the extrapolation error that is predicted from those of the last steps.
+    """Set the first guess of all velocities at the end of a step by linear extrapolation from the last two steps.
+    The extrapolation error that is predicted from those of the last steps is added. Only the selected lanes (of
+    several mechanisms that step at the same time) change.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -378,8 +379,8 @@ def step_length_ratio(t: Tables, h: float) -> float:
 
 @compiled
 def solve_recurrence(t: Tables, products: Reals) -> None:
-    """Solve for the coefficients of a linear recurrence by which each error of the velocity extrapolation follows
-    from the six before it, by least squares with the given scalar products of past errors.
+    """Solve for the coefficients of a linear recurrence of extrapolation errors, by which each follows from the six
+    before it. It is a least-squares fit with the given scalar products of past errors.
 
     The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
     has none.
@@ -408,8 +409,9 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
-    """Return the estimated discretization error of the displacement in a step of length h [m] (4.22), the largest
-    of all bodies, from second differences of the velocities; 0 if no step of this size came before."""
+    """Return the estimated discretization error of the displacement in a step of length h, the largest of all
+    bodies [m] (4.22). It follows from second differences of the velocities; 0 if no step of this size came
+    before."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0
@@ -480,8 +482,8 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
 
 @compiled
 def store_velocity(t: Tables, known: float) -> None:
-    """Store the velocities at the start of the step as those of the step before, and ``known``, the number of equal
-    steps that precede the next one."""
+    """Store the velocities at the start of the step as those of the step before. ``known``, the number of equal
+    steps that precede the next one, is stored too."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 

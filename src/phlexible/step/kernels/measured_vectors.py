@@ -23,8 +23,8 @@ def measured_vectors(
     places: Rows2,
     rates: Rows2,
 ) -> None:
-    """Write the world position and its rate of each of many points and directions fixed to bodies or nodes, at
-    given poses and velocities, into ``places`` and ``rates``, both of shape (vectors, 3).
+    """Write the world positions of many points and directions, fixed to bodies or nodes, into ``places`` and their
+    rates into ``rates``. Both have the shape (vectors, 3); poses and velocities are given.
 
     Args:
         position, rotation, eta: of the state.

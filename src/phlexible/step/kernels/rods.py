@@ -33,9 +33,9 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative with respect to arc length of the rod axis at quadrature point p, sum_k S_k x_k over
-    its sections with positions x (or displacements) in the world; it is formed from differences, since the sum of
-    all S_k is zero."""
+    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x (or
+    displacements) of its sections. It is sum_k S_k x_k in world axes, formed from differences, since the sum of all
+    S_k is zero."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -45,8 +45,8 @@ def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
 
 @compiled
 def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
-    """Return the weighted sum of the rotations of the sections around quadrature point p of a rod, as a 3 x 3
-    matrix whose rows are the interpolated directors (section axes) in the world."""
+    """Return the interpolated directors at quadrature point p of a rod, as rows of a 3 x 3 matrix in world axes.
+    They are the weighted sum of the rotations R of its sections; directors are the axes of a section."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
     for k in range(1, t.rod_nodes_count[p]):
@@ -67,8 +67,8 @@ def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
 
 @compiled
 def curvature(D: Matrix, S: Matrix) -> Vector:
-    """Return the curvature vector (two bendings and torsion) of a rod [rad/m], from its directors D (section axes,
-    rows) and their derivatives S with respect to arc length."""
+    """Return the curvature vector (two bendings and torsion) of a rod [rad/m], from its directors D and their
+    derivatives S with respect to arc length. Directors are the axes of a section, here the rows of a matrix."""
     return -0.5 * cross_of_dyads(D @ transposed(S))
 
 
@@ -81,9 +81,9 @@ def strain_index(t: Tables, s: int) -> int:
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains of quadrature point p of a rod, L^T (Gamma, K) with the stretch vector Gamma and the
-    curvature vector K, into ``theta`` at the places of its force elements; or their changes, from the changes of
-    Gamma and K."""
+    """Write the strains of quadrature point p of a rod, L^T (Gamma, K), into ``theta`` at the places of its force
+    elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures); with their changes it writes
+    changes."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -93,8 +93,8 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the axis derivative, the directors (section axes) with their derivatives, and the strains at all
-    quadrature points of all rods at the start of the step."""
+    """Compute the axis derivative, the directors with their derivatives, and the strains at all quadrature points
+    of all rods at the start of the step. Directors are the axes of a section, here the rows of a matrix."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -108,9 +108,9 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a step of length h, their mean elastic and damping forces with
-    derivatives, and from these the stress resultants (force and moment in section axes) at all quadrature
-    points."""
+    """Compute the changes of all rod strains in a step of length h, their mean forces with derivatives, and the
+    stress resultants. These are force and moment in section axes at all quadrature points; forces are elastic and
+    damping."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
@@ -129,8 +129,8 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of one linear strain of a rod (force element f) over a step of length h, elastic,
-    viscous and of Maxwell branches (8.14), and its derivative to the strain at the end."""
+    """Return the mean force of one linear strain of a rod (force element f) over a step of length h. Then follows
+    its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches (8.14)."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -146,8 +146,8 @@ def mean_axis_slope(t: Tables, p: int) -> Vector:
 
 @compiled
 def mean_directors(t: Tables, which: int) -> Matrix:
-    """Return the directors (section axes, rows) at quadrature point p of a rod at the mean of the step for
-    ``which`` = 2 p, or their derivatives with respect to arc length for 2 p + 1."""
+    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the step.
+    ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned."""
     return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
 
 
@@ -159,9 +159,9 @@ def mean_section(t: Tables, b: int) -> Matrix:
 
 @compiled
 def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Return the generalized forces that the stress resultants at quadrature point p of a rod exert on the three
-    directors (axes) of its k-th section, as rows, where X is the axis derivative, D the directors and S their
-    derivatives at the mean of the step."""
+    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes) of its
+    k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at the mean of the
+    step."""
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - skew_of(bending) @ (0.5 * (slope * D - value * S))
@@ -169,8 +169,8 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 
 @exported
 def add_rod_forces(t: Tables) -> None:
-    """Add the forces and moments of all rods on their sections (rigid bodies) to the sums of forces and moments of
-    these (8.3), in world axes."""
+    """Add the forces and moments of all rods on their sections to the sums for these, in world axes (8.3). Sections
+    are rigid bodies."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -194,8 +194,8 @@ def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
 
 @exported
 def rod_round_off(t: Tables) -> float:
-    """Return the sum over all rods of stretching force times the size of the positions whose differences are the
-    stretch [J], a scale of the round-off of their energy."""
+    """Return the sum over all rods of stretching force times size of the positions whose differences are the
+    stretch [J]. It is a scale of the round-off of their energy."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
@@ -213,8 +213,9 @@ def rod_round_off(t: Tables) -> float:
 
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all rod forces over a step of length h with respect to the velocities of the sections
-    to the blocks of Newton's matrix for all pairs of sections of an element."""
+    """Add the derivatives of all rod forces over a step of length h to the blocks of section pairs in Newton's
+    matrix. They are derivatives with respect to the velocities of the sections at the end; a pair is of one
+    element."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
@@ -277,8 +278,8 @@ def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
 
 @compiled
 def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add the derivatives between linear velocities V and angular velocities w of two rod sections, the 3 x 3
-    matrices vv, vw, wv and ww, to their block of Newton's matrix, or their components in the plane."""
+    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their block of Newton's matrix. V are
+    linear and w angular velocities; in the plane only their components there are added."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y
@@ -305,8 +306,8 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 @compiled
 def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Return the derivative, a 3 x 3 matrix, of the bending moments at quadrature point p on the k-th section of a
-    rod, where only the directors of its l-th section rotate."""
+    """Return the derivative (3 x 3) of bending moments on a rod's k-th section at quadrature point p to the
+    rotation of its l-th. It is the part in which only the directors rotate along which the moments act."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 

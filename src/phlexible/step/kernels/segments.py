@@ -17,8 +17,8 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, al
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination is a floating body whose block of Newton's matrix is factored
-    segment by segment, as that of a long body with banded coupling."""
+    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is factored
+    segment by segment. Segments of its elastic coordinates couple with their neighbours only."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
@@ -73,7 +73,7 @@ def factor_segments(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
-    """Solve a linear system with the factored block of the segmented (banded) floating body b in place, for right
+    """Solve a linear system with the factored block of the segmented (banded) floating body b in place; for right
     sides x of shape (velocities of b, columns)."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
@@ -111,8 +111,8 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Move the inertia moments N of segmented floating body b, whose matrix is about its reference point, to its
-    centre of mass, by subtracting S_p,i S_q . x / m, where S are its first moments and x its coordinates.
+    """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass. S_p,i
+    S_q . x / m is subtracted, where S are its first moments and x its coordinates.
 
     S is stored over sqrt(m).
     """
@@ -130,8 +130,8 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @exported
 def set_border(t: Tables, b: int, C: Matrix) -> None:
-    """Write the rows and columns of an auxiliary unknown y, by which the inertia of segmented floating body b is
-    taken about its centre of mass without filling its band, into the block of b in Newton's matrix."""
+    """Write the rows and columns of an auxiliary unknown y into the block of segmented floating body b in Newton's
+    matrix. With y its inertia is taken about the centre of mass without filling the band."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)

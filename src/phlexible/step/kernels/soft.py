@@ -63,8 +63,8 @@ def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
 
 @compiled
 def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return the diagonal (11, 22, 33) of the bilinear form of two symmetric tensors A = (a, x) and B = (b, y),
-    given as diagonal and shear components, that for B = A is the cofactor matrix of A."""
+    """Return the diagonal (11, 22, 33) of the bilinear form of two symmetric tensors whose value for equal tensors
+    is the cofactor matrix. The tensors are A = (a, x) and B = (b, y), diagonal and shear components."""
     return vector(
         0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
         0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
@@ -74,8 +74,9 @@ def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
 
 @compiled
 def cofactor_shears(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
-    """Return the off-diagonal components (23, 13, 12) of the bilinear form of two symmetric tensors A = (a, x) and
-    B = (b, y), given as diagonal and shear components, that for B = A is the cofactor matrix of A."""
+    """Return the off-diagonal components (23, 13, 12) of the bilinear form of two symmetric tensors whose value for
+    equal tensors is the cofactor matrix. The tensors are A = (a, x) and B = (b, y), diagonal and shear
+    components."""
     return vector(
         0.5 * (x.y * y.z + x.z * y.y - a.x * y.x - x.x * b.x),
         0.5 * (x.x * y.z + x.z * y.x - a.y * y.y - x.y * b.y),
@@ -91,7 +92,7 @@ def trace_of(a: Vector) -> float:
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it, where x
+    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it. Here x
     = det C is the squared area stretch in its plane; a and b are the parameters of its volume energy.
 
     a, b: numbers of its function.
@@ -109,7 +110,7 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
 
 @compiled
 def thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the squared thickness stretch c of an elastic sheet without stress across it, where x = det C is the
+    """Return the squared thickness stretch c of an elastic sheet without stress across it. Here x = det C is the
     squared area stretch in its plane; a and b are the parameters of its volume energy."""
     return exp(log_of_thickness_squared(a, b, x))
 
@@ -123,8 +124,8 @@ def undeformed_value(q: int) -> float:
 
 @compiled
 def term_energy(t: Tables, q: int, change: float) -> float:
-    """Return the energy density of energy function q of a soft body (of one strain invariant), where the invariant
-    differs by ``change`` from its value without deformation [J/m3].
+    """Return the energy density of energy function q of a soft body (a function of one strain invariant) [J/m3].
+    The invariant differs by ``change`` from its value without deformation.
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -162,8 +163,8 @@ def sheet_slope(a: float, b: float, x: float) -> float:
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step,
-    from the strain invariant x to x + change, and its derivative to the end [J/m3]."""
+    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step.
+    x is a strain invariant that becomes x + change; then follows the derivative to its end value [J/m3]."""
     kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -186,8 +187,8 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 
 @compiled_lane_by_lane
 def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative of an elastic sheet's energy density with respect to its squared area stretch,
-    from x to x + change, and its derivative to the end [J/m3]; NaN where the area is not positive."""
+    """Return the discrete derivative of an elastic sheet's energy density to its squared area stretch, from x to x
+    + change [J/m3]. Then follows its derivative to the end; NaN where the area is not positive."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan
@@ -212,7 +213,7 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
     """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
-    tensor C, given as diagonal c and shear components x [J/m3]."""
+    tensor C; given as diagonal c and shear components x [J/m3]."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -254,7 +255,7 @@ def mean_stress(
 @compiled
 def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
     """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes linearly from
-    (c, x) to (ec, ex), diagonal and shear components."""
+    (c, x) to (ec, ex); diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
     return third * (both + cofactor_diagonal(ec, ex, ec, ex))
@@ -263,7 +264,7 @@ def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vect
 @compiled
 def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
     """Return the off-diagonal components (23, 13, 12) of the mean cofactor matrix of a symmetric tensor that
-    changes linearly from (c, x) to (ec, ex), diagonal and shear components."""
+    changes linearly from (c, x) to (ec, ex); diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_shears(c, x, c, x) + cofactor_shears(c, x, ec, ex)
     return third * (both + cofactor_shears(ec, ex, ec, ex))
@@ -271,9 +272,8 @@ def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector
 
 @compiled
 def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress``, the mean second Piola-Kirchhoff stress over a step, with respect to
-    the strain E at the end to the table ``soft_tangent`` [Pa], a 6 x 6 matrix in columns, with engineering shear
-    strains."""
+    """Write the derivative of ``mean_stress`` (mean second Piola-Kirchhoff stress over a step) to the strain at the
+    end into ``soft_tangent`` [Pa]. It is a 6 x 6 matrix in columns, with engineering shear strains."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -334,8 +334,8 @@ def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
 
 @compiled
 def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
-    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor, where x, y, z are the columns of the
-    deformation gradient of soft element e; C_33 = 1 for a sheet."""
+    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor of soft element e. x, y, z are the
+    columns of its deformation gradient; C_33 = 1 for a sheet."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across)
 
@@ -359,8 +359,9 @@ def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Return the mean stress over a step of length h of the Maxwell branches (springs in series with dashpots) at
-    quadrature point p of soft element e, as diagonal and shear components [Pa], while C changes by (dc, dx)."""
+    """Return the mean stress over a step of the Maxwell branches at quadrature point p of soft element e, diagonal
+    and shear components [Pa]. C changes by (dc, dx) in the step of length h. A Maxwell branch is a spring and a
+    dashpot in series."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -375,8 +376,9 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 
 @compiled
 def branch_gain(t: Tables, g: int, h: float) -> float:
-    """Return the contribution of the Maxwell branches (springs in series with dashpots) of group g of soft elements
-    to the stiffness in a step of length h, as a multiple of the elasticity of small strains."""
+    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a step of
+    length h; as a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
+    series."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         update_relaxation(t, t.soft_branch_fading[b], h)
@@ -386,8 +388,8 @@ def branch_gain(t: Tables, g: int, h: float) -> float:
 
 @exported
 def advance_soft_branches(t: Tables, h: float) -> float:
-    """Replace the strains of the Maxwell branches (springs in series with dashpots) of all soft elements by those
-    at the end of the step of length h, and return the energy that their dashpots lose [J].
+    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the step of length h;
+    return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series.
 
     It must be called before the nodes have moved.
     """
@@ -407,9 +409,9 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 
 @compiled
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Replace the strains of the Maxwell branches (springs in series with dashpots) at quadrature point p of soft
-    element e by those at the end of a step of length h in which C changes by (dc, do); return the energy that their
-    dashpots lose [J]."""
+    """Replace the strains of the Maxwell branches at quadrature point p of soft element e by those at the end of a
+    step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the step. A Maxwell branch is a
+    spring and a dashpot in series."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -426,8 +428,8 @@ def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h:
 
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
-    """Return the energy density stored in the springs of the Maxwell branches (spring and dashpot in series) at
-    quadrature point p of soft element e [J/m3]."""
+    """Return the energy density stored in the springs of the Maxwell branches at quadrature point p of soft element
+    e [J/m3]. A Maxwell branch is a spring and a dashpot in series."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -439,7 +441,7 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual, and
+    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual; and
     store the energy that they store and lose in the step [J]."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
@@ -483,8 +485,8 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add the derivatives of the internal forces of all soft elements over a step of length h to the blocks of
-    their nodes in Newton's matrix."""
+    """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a step of length h.
+    They are in the blocks of the elements' nodes."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)
@@ -574,8 +576,8 @@ def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
 
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
-    """Return the mean over the step of the normal of face f of a soft body at quadrature point p, whose length is
-    the area per reference area, for nodes that move along straight lines."""
+    """Return the mean normal over the step of face f of a soft body at quadrature point p, for nodes that move
+    along lines. Its length is the area per reference area."""
     turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 
@@ -612,8 +614,8 @@ def pressure_work(t: Tables, q: int) -> float:
 
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all pressures over a step of length h to the blocks of the nodes of
-    their faces in Newton's matrix."""
+    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a step of length h.
+    They are in the blocks of the faces' nodes."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

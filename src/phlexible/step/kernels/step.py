@@ -63,8 +63,8 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Compute at the start of the step all difference vectors, the coefficients of scalar functions that change
-    with time, and the starting values of all force families (springs, rods, ...)."""
+    """Compute at the start of the step all difference vectors, and the coefficients of scalar functions that change
+    with time. The force families (springs, rods, ...) compute their starting values too."""
     for y in range(t.chords):
         t.chord0[y] = weighted_sum(t, y, t.place0)
     for p in range(t.terms):
@@ -81,7 +81,7 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all difference vectors in a step of length h, and add the mean forces of constraints
+    """Compute the changes of all difference vectors in a step of length h; and add the mean forces of constraints
     (their multipliers) and of force elements to the forces on points and directions (8.3)."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
@@ -94,8 +94,8 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constraint_value(t: Tables, m: int) -> float:
-    """Return the value of constraint row m (one scalar equation of a joint or drive, zero if satisfied) at the end
-    of the step [m, or 1 for cosines]."""
+    """Return the value of constraint row m at the end of the step, which is zero if it is satisfied [m, or 1 for
+    cosines]. A row is one scalar equation of a joint or drive."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
@@ -104,8 +104,8 @@ def constraint_value(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_scale(t: Tables, m: int) -> float:
-    """Return the sum of the absolute values of the terms of constraint row m (one scalar equation of a joint or
-    drive), the scale of its round-off."""
+    """Return the sum of the absolute values of the terms of constraint row m, the scale of its round-off. A row is
+    one scalar equation of a joint or drive."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p])))
@@ -174,8 +174,8 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
-    """Set the stored gradients of scalar function m to zero in those lanes (of several mechanisms that step at the
-    same time) in which its constraint is not active."""
+    """Set the stored gradients of scalar function m to zero in those lanes in which its constraint is not active.
+    Lanes are mechanisms that step at the same time."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
@@ -184,8 +184,9 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add row r of a constraint of ``size`` rows (its gradient), and the column of its multiplier, to the blocks of
-    Newton's matrix for the body that carries one of the constraint's vectors (entry e of the list of vectors)."""
+    """Add the gradient of constraint row r, and the column of its multiplier, to the blocks of Newton's matrix for
+    one of the constraint's vectors. The vector is entry e of the list; the constraint has ``size`` rows, the blocks
+    belong to the body that carries it."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -203,8 +204,8 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the equation of auxiliary unknown k, the change dx of a vector on an elastic body as a combination of
-    the body's velocity changes, into its rows of Newton's matrix."""
+    """Write the equation of auxiliary unknown k into its rows of Newton's matrix. It is the change dx of a vector
+    on an elastic body, as a combination of the body's velocity changes."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -270,7 +271,7 @@ def drives_are_smooth(t: Tables) -> Truth:
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
     """Return whether all driven angles are at the end of the step on their prescribed path and not half a turn
-    away, where the equation of the drive (8.15) is satisfied too.
+    away. The equation of the drive (8.15) is satisfied there too.
 
     There cos(theta - p), minus its derivative by p, is negative.
     """
@@ -326,8 +327,8 @@ def begin_ports(t: Tables) -> None:
 
 @exported
 def start_next_step(t: Tables) -> None:
-    """Set what ``begin_bodies`` computes (velocities, elastic coordinates, moments, strains of bodies at the start
-    of a step) by copying the values at the end of the step that was accepted.
+    """Set the start of the next step (velocities, elastic coordinates, moments, strains of bodies) by copying the
+    end of the step that was accepted. The result is that of ``begin_bodies``.
 
     Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
     """
@@ -350,8 +351,8 @@ def start_next_step(t: Tables) -> None:
 
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
-    """Compute the residual of the equations of a step of length h (balances of all bodies, then constraints), shape
-    (unknowns,), for the present guess of velocities and multipliers at its end."""
+    """Compute the residual of the equations of a step of length h for the present guess of velocities and
+    multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -371,8 +372,8 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of all bodies, points and difference vectors over a step of length h for the present guess
-    of the velocities at its end, and the mean forces of all interactions."""
+    """Compute the motion of everything over a step of length h for the present guess of the velocities at its end,
+    and the mean forces. These are the forces of all interactions; bodies, points and difference vectors move."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -387,8 +388,8 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and multipliers at
-    the end of the step, in blocks of bodies and constraints, at the point of the last residual."""
+    """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end of
+    the step, at the point of the last residual. It is stored in blocks of bodies and constraints."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -402,7 +403,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
     """Write the inertia part of Newton's matrix for a step of length h into its blocks, after setting all of them
-    to zero, and compute how velocities move all points and directions of bodies and how forces on these act.
+    to zero. How velocities move all points and directions of bodies, and how forces on these act, is computed too.
 
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.

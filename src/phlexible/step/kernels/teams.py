@@ -25,8 +25,8 @@ from phlexible.step.tables.memory import TEAM_LANES
 
 @compiled
 def is_alone(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination (floating body or other) is at present in no team (equal bodies that
-    are computed together in SIMD lanes), so that it is treated by itself."""
+    """Return whether a node of the elimination (floating body or other) is at present in no team, so that it is
+    treated by itself. A team is a set of equal bodies that are computed together in SIMD lanes."""
     return any_of(t.in_teams[0] == 0.0) or t.is_in_team[node] == 0
 
 
@@ -84,7 +84,7 @@ def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 @exported
 def start_teams(t: Tables) -> None:
     """Compute the velocities, elastic coordinates, moments and strains at the start of the step of all bodies in
-    teams (equal bodies that are computed together in SIMD lanes), from the state."""
+    teams, from the state. A team is a set of equal bodies that are computed together in SIMD lanes."""
     for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -100,8 +100,9 @@ def start_teams(t: Tables) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a step of length h of all bodies in teams (equal bodies that are computed together in
-    SIMD lanes), and their balances without external forces, and copy both to the tables of the mechanism."""
+    """Compute the motion over a step of length h of all bodies in teams, and their balances without external
+    forces; and copy both to the tables of the mechanism. A team is a set of equal bodies that are computed together
+    in SIMD lanes."""
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -136,15 +137,15 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Return the index, in the list of neighbours of all bodies, of neighbour number i (a block eliminated later)
-    of the body in SIMD lane ``lane`` of team g."""
+    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of team g.
+    Neighbours are blocks that are eliminated later; a team is a set of equal bodies."""
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the diagonal blocks of all bodies in teams (equal bodies that are computed together in SIMD lanes) and
-    update the blocks that are eliminated later; return True where a body is singular."""
+    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later; return
+    True where a body is singular. A team is a set of equal bodies that are computed together in SIMD lanes."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
@@ -164,8 +165,9 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 
 @compiled
 def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool) -> None:
-    """Subtract, after the blocks of team g (equal bodies in SIMD lanes) are factored, the products of their
-    off-diagonal blocks from the blocks that couple their neighbours i and j; ``team`` are the tables of the lanes.
+    """Subtract the products of the off-diagonal blocks of team g from the blocks that couple its neighbours i and j
+    (Schur complement). The blocks of the team, equal bodies in SIMD lanes, are factored; ``team`` are the tables of
+    the lanes.
 
     ``measures``: the scale of constraint rows is updated as well.
     """
@@ -214,8 +216,8 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Add the energies and losses in the step of all bodies in teams (equal bodies that are computed together in
-    SIMD lanes) to the table ``frame_energy``, shape (6,) [J]."""
+    """Add the energies and losses in the step of all bodies in teams to the table ``frame_energy``, shape (6,) [J].
+    A team is a set of equal bodies that are computed together in SIMD lanes."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)

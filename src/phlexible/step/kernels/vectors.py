@@ -38,7 +38,7 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the step, and of those that are
+    """Compute the world positions of all points and directions at the start of the step; and of those that are
     prescribed functions of time also the change in the step."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
@@ -57,7 +57,7 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes, and set the
+    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes; and set the
     forces on all of them to zero."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
@@ -73,7 +73,7 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes,
+    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes;
     and store them in the table ``change``, where controllers read them."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
@@ -116,8 +116,8 @@ def end_difference(t: Tables, y: int) -> Vector:
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces on points and directions, and all weights, from the balances of the bodies and
-    nodes that carry them in the residual (4.6 to 4.9)."""
+    """Subtract h times all forces on points and directions, and all weights, from the balances in the residual (4.6
+    to 4.9). The balances are those of the bodies and nodes that carry the points."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
@@ -152,9 +152,9 @@ def apply_forces(t: Tables, h: float) -> None:
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """Compute, for point or direction k and each velocity of its body that moves it, the derivative of its world
-    position at the end of a step of length h (motion), and the vector whose product with a force on k is the
-    generalized force (lever)."""
+    """Compute for each velocity that moves point or direction k how it moves it (motion), and how a force there
+    acts on it (lever). The motion is the derivative of the world position at the end of a step of length h; a lever
+    times a force is the generalized force."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -191,8 +191,9 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the generalized forces on floating bodies over a step of length h to their blocks in
-    Newton's matrix, at constant forces on their points: moment arms rotate with the body (4.12)."""
+    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix, at constant
+    forces on their points (4.12). They arise because moment arms rotate with the body; h is the length of the
+    step."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]
@@ -224,8 +225,8 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k motion_l from a block of Newton's matrix, which is the derivative of a force c dx_l on
-    point k that depends on the displacement dx_l of point l at the end of the step.
+    """Subtract c lever_k motion_l from a block of Newton's matrix. It is the derivative of a force c dx_l on point
+    k that depends on the displacement dx_l of point l at the end of the step.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

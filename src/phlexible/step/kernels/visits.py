@@ -53,8 +53,8 @@ def factor_visit(t: Tables, index: int) -> Truth:
 
 @compiled
 def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
-    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order in place,
-    for right sides x of shape (rows, columns)."""
+    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in place.
+    The right sides x have the shape (rows, columns)."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     if t.visit_apart[index] == SEGMENTED:
         solve_segments(t, node, x, columns)
@@ -71,9 +71,9 @@ def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
 
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
-    """Subtract the products of the off-diagonal blocks of entry ``index`` of the elimination order, which is
-    factored, from the blocks that are eliminated later (Schur complement); with ``relaxation`` the scale of
-    constraint rows is updated."""
+    """Subtract the products of the off-diagonal blocks of entry ``index`` of the elimination order from later
+    blocks (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale of constraint rows is
+    updated."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
@@ -110,8 +110,8 @@ def later_row_count(t: Tables, begin: int, end: int) -> int:
 @compiled
 def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
     """Add ``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order to
-    the scale of its rows, if it belongs to constraints; called before and after a change of the block, it records
-    what the bodies contribute."""
+    the scale of its rows. This is done for constraints only; called before and after a change of the block it
+    records what the bodies contribute."""
     place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
     if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
@@ -122,8 +122,9 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 
 @compiled
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Solve with the factored diagonal block of entry ``index`` of the elimination order for its rows of the right
-    sides b, shape (unknowns, columns), and subtract the result's products from the rows that come later."""
+    """Solve for the rows of entry ``index`` of the elimination order in the right sides b with its factored
+    diagonal block. The products of the result are subtracted from later rows; b has the shape (unknowns,
+    columns)."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
@@ -133,8 +134,8 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
 
 @compiled
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Complete the solution in the rows of entry ``index`` of the elimination order, in the right sides b of shape
-    (unknowns, columns), by subtracting products with all later rows, which are solved."""
+    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting products with
+    all later rows. The right sides b have the shape (unknowns, columns); later rows are solved."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] == TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

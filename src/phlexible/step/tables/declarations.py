@@ -65,8 +65,8 @@ class Table:
 
     @property
     def owner(self) -> str:
-        """Return the name of the count of owners if this table is the count of a ragged list, in which each owner
-        has some consecutive entries; empty for any other table.
+        """Return the name of the count of owners if this table is the count of a ragged list; empty for any other
+        table. In a ragged list each owner has some consecutive entries.
 
         A ragged list needs no offsets written by hand. Assembly gives the lengths for all owners by its name, say
         ``parts`` of ``bodies``; kernels read ``t.parts_begin[b]``, ``t.parts_end[b]``, ``t.parts_count[b]``.
@@ -75,8 +75,8 @@ class Table:
 
 
 def parse_tables(text: str) -> tuple[Table, ...]:
-    """Return the tables that a text declares, one a line with columns for name, size, unit and meaning, below
-    headings of who writes them and their kind, such as ``STEP VECTOR``.
+    """Return the tables that a text declares, one a line with columns for name, size, unit and meaning. Headings
+    such as ``STEP VECTOR`` say who writes the tables below them, and their kind.
 
     Args:
         text: name, size, unit and meaning of each.

@@ -46,8 +46,8 @@ class ForceFamily:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Return the names of all functions that this force family (program of the compiled step) exports, each
-        before those of the family that call it, so that these calls are direct."""
+        """Return the names of all functions that this force family (program of the compiled step) exports. Each
+        comes before those of the family that call it, so that these calls are direct."""
         return *self.of_equations, *filter(None, (self.tangent,)), *self.extra.split()
 
 

@@ -33,8 +33,8 @@ def most_iterations(memory: Memory) -> int:
 
 
 def _fixes_nodes(memory: Memory) -> bool:
-    """Return whether each joint of the model acts on one node (carrier) only, and no two joints on the same one, as
-    conjugate gradients need it."""
+    """Return whether each joint of the model acts on one node only, and no two joints on the same one. Conjugate
+    gradients need it."""
     carrier, held = memory["vector_carrier"], list[int]()
     functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):

@@ -146,8 +146,8 @@ class Memory:
         return other
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Raise ``ModelError``: the memory of a step's tables cannot be pickled or deep-copied, since its header
-        holds addresses of memory."""
+        """Refuse to pickle or deep-copy the memory of a step's tables, by raising ``ModelError``. Its header holds
+        addresses of memory."""
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
@@ -280,15 +280,15 @@ class Memory:
         return self._types[0]
 
     def offset_of(self, name: str) -> int:
-        """Return the index of the first number of a table that changes during a run, by its name, in the array of
-        all such tables, which begins with the state."""
+        """Return the index of the first number of a table, by its name, in the array of all tables that change
+        during a run. The array begins with the state."""
         return self._places[name][0]
 
     @property
     def header_layout(self) -> tuple[IntArray, dict[int, int], int]:
-        """Return a header that contains the counts only, the offset of each table that changes during a run by its
-        index in the header, and the total count of numbers in these tables; from them code without Python builds
-        its memory."""
+        """Return a header that contains the counts only, then where code without Python places the tables that
+        change during a run. That is the offset of each by its index in the header, and the total count of their
+        numbers."""
         header = np.zeros_like(self._template)
         counts = [place for place, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
@@ -319,8 +319,9 @@ class Memory:
             self["team"][0] = self._team_header.ctypes.data
 
     def _header_of(self, numbers: Array, width: int) -> IntArray:
-        """Return the header (addresses of tables) for a memory ``numbers`` in which each number that changes during
-        a run is stored ``width`` times, once for each lane or component of dual numbers."""
+        """Return the header (addresses of tables) for a memory in which each number that changes during a run is
+        stored ``width`` times. There is one for each lane or component of dual numbers; ``numbers`` is the
+        memory."""
         header = self._template.copy()
         header[self._offsets[:, 0]] = numbers.ctypes.data + numbers.itemsize * width * self._offsets[:, 1]
         return header

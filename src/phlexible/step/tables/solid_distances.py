@@ -11,8 +11,8 @@ from phlexible.step.tables.declarations import BALL_INSIDE, DRUM, PLANE, RING, T
 
 
 def solid_distance(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> float:
-    """Return the signed distance of a point (x, y, z), in the axes of a solid, from the surface of the solid [m],
-    negative inside its material; ``kind`` is the kind of the solid and a, b, c are its sizes.
+    """Return the signed distance of a point (x, y, z) from the surface of a solid, in the solid's axes, negative
+    inside its material [m]. ``kind`` is the kind of the solid and a, b, c are its sizes.
 
     Args:
         kind: of the solid, a block if it is no other one.

@@ -28,8 +28,8 @@ class Structure:
     functions: frozenset[str]
 
     def register(self) -> str:
-        """Register this structure (counts and integer tables as constants of a program) by its digest, so that
-        programs can be compiled for it, and return the digest."""
+        """Register this structure by its digest, so that programs can be compiled for it, and return the digest. A
+        structure holds counts and integer tables as constants of a program."""
         _REGISTERED[self.digest] = self
         return self.digest
 

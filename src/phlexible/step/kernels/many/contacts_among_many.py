@@ -48,16 +48,16 @@ TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 @compiled
 def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return F^2 - r.r, the squared distance of the points at parameters s and t of two line segments, minus that
-    of their starts, from scalar products of the segment vectors u, v and the difference r of their starts; F
-    contains a small term that prefers the middles of parallel segments."""
+    """Return the squared distance of the points at s and t of two line segments, minus that of their starts. It
+    follows from scalar products of the segment vectors u, v and the difference r of their starts, and has a small
+    term that prefers the middles of parallel segments."""
     own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 
 
 @compiled
 def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments, from scalar
+    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Given are scalar
     products of the segment vectors u, v and the difference r of their starts; 1/2 for a ball, whose vector is
     zero."""
     if uu == 0.0:
@@ -132,9 +132,8 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all pairs of all contact groups over a step of length h, and add
-    them to the forces on the points and directions of the bodies; also the energies stored and lost, and the work
-    of moving frames."""
+    """Compute the contact and friction forces of all contact pairs over a step of length h, and add them to those
+    on the bodies' points. The energies stored and lost, and the work of moving frames, are computed too."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -157,8 +156,8 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of members i and j (balls, segments or solids) over a step of length
-    h, and add them to the forces on their points and directions."""
+    """Compute the contact and friction forces of members i and j over a step of length h; and add them to the
+    forces on their points and directions. Members are balls, line segments and solids."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -181,9 +180,9 @@ def accept_contact_history(t: Tables) -> None:
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact member i from the surface of solid j at the start of the step and its
-    change, the position of the contact along the axis of a rim, the parameter s of the contact on a segment, and
-    the gradients of the distance to both ends of i.
+    """Return the signed distance of contact member i from the surface of solid j at the start of the step, and its
+    change. Then follow the position of the contact along the axis of a rim, its parameter s on a segment, and the
+    gradients of the distance to both ends of i.
 
     Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
     change.
@@ -200,8 +199,8 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between solid j and the ball, point, line segment or rim i over a
-    step of length h, and add them to the forces on the points and directions of both.
+    """Compute the contact and friction forces between solid j and member i (ball, point, segment or rim) over a
+    step of length h. They are added to the forces on the points and directions of both.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -245,8 +244,8 @@ def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def _segment_contact_point(t: Tables, i: int, s: float, n: Vector) -> Vector:
-    """Return the contact point in the world of line segment i at parameter s, on its surface along the normal n, or
-    on its axis if the segment has no rotation [m]."""
+    """Return the contact point in the world of line segment i at parameter s [m]. It is on the surface of the
+    segment along the normal n, or on its axis if it has no rotation."""
     y = axis_point(t, i, s)
     return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
 
@@ -260,7 +259,7 @@ def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
 
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between the balls i and j over a step of length h, and add them to
+    """Compute the contact and friction forces between the balls i and j over a step of length h; and add them to
     the forces on their centres."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
@@ -324,9 +323,9 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round members i and j (balls or segments) at their contact point, where s and z are
-    the parameters on both axes, e is the vector from the second to the first, ``normal`` the normal force,
-    ``slope`` its derivative, and ``known`` the index of the pair's history (-1: new)."""
+    """Add the friction of two round members i and j (balls or segments) at their contact point, over a step of
+    length h. s and z are the parameters on both axes, e is the vector from the second to the first, ``normal`` the
+    normal force, ``slope`` its derivative, and ``known`` the index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -338,9 +337,8 @@ def _add_round_friction(
 
 @compiled
 def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between a ball and a line segment that shares its ends with other
-    segments of the line, over a step of length h, and add them to the forces on their points; the segments of a
-    line share one force.
+    """Compute the forces over a step of length h between a ball and a segment that shares its ends with other
+    segments. They are added to those on the points of both; the segments of a line share one contact force.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
@@ -393,7 +391,7 @@ def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point in the world of two round members i and j (balls or segments) [m], where s is the
+    """Return the contact point in the world of two round members i and j (balls or segments) [m]. Here s is the
     parameter on the axis of i and e the vector from the axis of j to that of i.
 
     It is on the axis of a member that has no rotation.
@@ -425,7 +423,7 @@ def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 @compiled
 def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
     """Return the outward unit normal of solid j at its contact with member i, in world axes at the mean of the
-    step, and the parameter 0 .. 1 of the contact along i."""
+    step. Then follows the parameter 0 .. 1 of the contact along i."""
     _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
     n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
@@ -434,8 +432,9 @@ def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 
 @compiled
 def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """Return the mean normal force over a step of length h of a pair in contact group c (8.17), for a penetration
-    ``depth`` at its start that grows by ``change``, and the derivative of the force to the penetration at the end.
+    """Return the mean normal force over a step of length h of a pair in contact group c, and its derivative to the
+    penetration (8.17). The penetration is ``depth`` at the start and grows by ``change``; the derivative is the one
+    at the end.
 
     Stored and lost energies are added to the tables. ``known``: index of the pair in the list of the last step; -1:
     new.
@@ -447,9 +446,9 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force over a step, and its derivative, as ``_normal_force``, where the penetration is
-    only the share of one line segment in the penetration ``whole`` of the line, which sets damping and impact
-    speed.
+    """Return the mean normal force over a step and its derivative, as ``_normal_force``, of one segment of a line
+    that a ball touches. ``whole`` is the penetration in the line, its change and a factor of damping, which set
+    damping and impact speed.
 
     ``whole`` is that penetration, its change, and a factor of its damping.
     """
@@ -470,7 +469,7 @@ def _shared_normal_force(
 @exported
 def contact_group_energy(t: Tables) -> float:
     """Return the elastic energy of all pairs of all contact groups at the start of the step, with that of their
-    friction bristles (friction springs) [J]."""
+    friction bristles [J]. A bristle is a friction spring."""
     total = 0.0
     for n in range(count_candidates(t)):
         i, j = candidate_pair(t, n)

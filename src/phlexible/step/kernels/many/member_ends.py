@@ -72,8 +72,8 @@ def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
 
 @compiled
 def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
-    """Return the displacement in the step of a point of contact member m [m], which is at ``arm`` from the point at
-    parameter s of its axis; ``cache_end_frames`` must have been called for m."""
+    """Return the displacement in the step of a point at ``arm`` from the point at parameter s of contact member m's
+    axis [m]. ``cache_end_frames`` must have been called for m."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -85,8 +85,8 @@ def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 @compiled
 def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """Add the force f on a point of contact member m, which is at ``arm`` from the point at parameter s of its
-    axis, to the forces on the ends of the member; its moment is collected and applied by ``apply_end_moments``."""
+    """Add the force f on a point of contact member m to the forces on the member's ends. The point is at ``arm``
+    from the point at parameter s of its axis; the moment is collected and applied by ``apply_end_moments``."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -103,7 +103,7 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 @compiled
 def apply_end_moments(t: Tables) -> None:
     """Apply the collected moments of all contact forces as forces on the body-fixed directions at the ends of
-    contact members, and subtract the work of those that move as functions of time."""
+    contact members. The work of those that move as functions of time is subtracted from ``frame_work``."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -117,8 +117,8 @@ def apply_end_moments(t: Tables) -> None:
 
 @compiled
 def moving_frame_work(t: Tables, m: int) -> float:
-    """Return the work in the step of the present forces on those points and directions of contact member m that
-    move as prescribed functions of time [J]."""
+    """Return the work in the step of the present forces on those vectors of contact member m that are prescribed
+    functions of time [J]."""
     p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
         total += _moving_vector_work(t, q)

@@ -81,7 +81,7 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh, the number of its nearest
+    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh; the number of its nearest
     part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
@@ -100,8 +100,8 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from a part of triangle k of a closed mesh (face, edge or vertex,
-    nearest point ``foot``) [m], negative inside, and its gradient."""
+    """Return the signed distance of a point w from a face, edge or vertex of triangle k of a closed mesh, negative
+    inside [m]. ``part`` is its number, ``foot`` the nearest point; then follows the gradient."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -128,8 +128,8 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 @compiled
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
     """Return the smoothed distance of a point w outside of mesh j from all faces that are nearly as near as the
-    nearest one [m], the summed weight of the other faces (0 if there are none), and the gradient of the distance.
-    It is smooth in valleys, where two faces are equally near.
+    nearest one [m]. Then follow the summed weight of the other faces (0 if there are none), and the gradient. The
+    distance is smooth in valleys, where two faces are equally near.
 
     ``minimum``: distance of the nearest side.
     """
@@ -172,8 +172,7 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance of a point w from the box around mesh j if a ball of this radius at the point is outside
-    of the box [m], else 0."""
+    """Return the distance of a point w from the box around mesh j if it is larger than ``radius`` [m], else 0."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 
@@ -187,8 +186,8 @@ def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
 
 @compiled
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside, and its
-    gradient, in the axes of the mesh; for a ball of this radius that cannot touch the mesh those of its bounding
+    """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
+    gradient, in mesh axes. For a ball of this radius that cannot touch the mesh they are those of its bounding
     box."""
     apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
@@ -218,8 +217,8 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 
 @compiled
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
-    """Return the signed distance of a point w from mesh j at the start of the step [m], its change while the point
-    moves by dw, and the discrete gradient omega, for which omega . dw is exactly the change."""
+    """Return the signed distance of a point w from mesh j at the start of the step, and its change in it [m]. The
+    point moves by dw. Then follows the discrete gradient omega, for which omega . dw is exactly the change."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

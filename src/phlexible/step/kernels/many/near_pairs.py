@@ -31,8 +31,8 @@ def maximum(a: Vector, b: Vector) -> Vector:
 
 @compiled
 def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
-    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m at both ends of
-    the step, in world axes [m]."""
+    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m in the step, in
+    world axes [m]. It contains the axis at both ends of the step."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
     return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
@@ -87,8 +87,8 @@ def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
 
 @compiled
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
-    """Return whether two segments i and j of one line that may touch itself are far enough from each other along
-    the line to count as a contact pair."""
+    """Return whether segments i and j of one line are far enough from each other along it to count as a contact
+    pair."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
     return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
@@ -96,8 +96,8 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j can be a contact pair at all, by their contact group, side, body and
-    kind (ball, segment, point, solid), wherever they are."""
+    """Return whether contact members i and j can be a contact pair at all, wherever they are. Their contact group,
+    side, body and kind (ball, segment, point, solid) decide."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -188,8 +188,8 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact members into the cells of a grid, as large as the largest of them, so that members that may
-    touch are in the same cell or in adjacent ones."""
+    """Sort the contact members into the cells of a grid, as large as the largest of them; so members that may touch
+    are in the same cell or in adjacent ones."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -219,8 +219,8 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
-    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells
-    (so that each pair comes once); with all members if it is not in the grid."""
+    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells.
+    So each pair comes once; a member that is not in the grid is paired with all others."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):
@@ -254,8 +254,8 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs by their first and then by their second member, so that sums over
-    pairs do not depend on the order in which the search finds them."""
+    """Sort the list of ``count`` candidate pairs by their first and then by their second member; so sums over pairs
+    do not depend on the order in which the search finds them."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_place[m] = 0

@@ -29,7 +29,7 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def reset_pairs(t: Tables) -> None:
-    """Set the positions in the lists of friction histories of contact pairs back to their beginning, and clear the
+    """Set the positions in the lists of friction histories of contact pairs back to their beginning; and clear the
     cached frames of members, before the contact forces are evaluated."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
@@ -43,8 +43,8 @@ def _squared_deflection(t: Tables, place: int) -> float:
 
 @compiled
 def _bristle_energy_of_pair(t: Tables, place: int) -> float:
-    """Return the elastic energy at the start of the step of the friction bristles (friction springs) of the contact
-    pair at index ``place`` of the stored list [J]: sliding, rolling and drilling."""
+    """Return the elastic energy at the start of the step of the friction bristles (friction springs) of one contact
+    pair [J]. ``place`` is its index in the stored list; sliding, rolling and drilling are summed."""
     number = int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
@@ -80,8 +80,8 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def dissipate_pair(t: Tables, place: int) -> None:
-    """Count the energy of the friction bristles (friction springs) of the contact pair at index ``place`` of the
-    stored list as lost, since its bodies have separated; nothing for -1."""
+    """Count the energy of the friction bristles of the contact pair at index ``place`` of the stored list as lost,
+    since its bodies have separated; nothing for -1. A bristle is a friction spring."""
     if place < 0:
         return
     energy = _bristle_energy_of_pair(t, place)
@@ -118,9 +118,9 @@ def pair_number(t: Tables, i: int, j: int) -> float:
 
 @compiled
 def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: int) -> int:
-    """Copy how far the friction bristles (friction springs) of contact pair (i, j) were deflected in the attempted
-    step to entry ``active_pair`` of the active pairs; return the index in the stored list at which the search for
-    the next pair begins.
+    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted step to entry
+    ``active_pair`` of the active pairs. Returned is the index in the stored list at which the search for the next
+    pair begins. Bristles are friction springs.
 
     Pairs come in the order of their numbers; returns the index at which to continue in the stored list.
     """
@@ -180,8 +180,7 @@ def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
     """Compute the friction of contact members i and j for the normal force ``normal`` along n over a step of length
-    h, with rolling and drilling resistance, add its forces to those on the members, and store the history of the
-    pair.
+    h, and apply it. Rolling and drilling resistance are included, and the history of the pair is stored.
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -226,9 +225,9 @@ def _apply_sliding_friction(
     known: int,
     place: int,
 ) -> None:
-    """Compute the sliding friction of contact members i and j along their surface over a step of length h (bristle
-    or regularized), its derivatives and the bristle's deflection at the end, and add the force to those on both
-    members."""
+    """Compute the sliding friction of contact members i and j along their surface over a step of length h, and
+    apply it to both. It is that of a bristle (friction spring) or regularized; its derivatives and the bristle's
+    deflection at the end are stored."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
     hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -277,9 +276,9 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling (spinning about the normal n) of a ball on another
-    contact member over a step of length h (8.46), their derivatives and deflections, and apply them to both
-    members."""
+    """Compute the moments over a step of length h that resist rolling and drilling of a ball on another contact
+    member (8.46). They are applied to both members; derivatives and deflections are stored. Drilling is spinning
+    about the normal n."""
     weight = squared_gyration_radius(t, i, j)
     if weight == 0.0:
         return
@@ -320,8 +319,9 @@ def _apply_rolling_resistance(
 
 @compiled
 def mean_rotation(t: Tables, parts: Integers, count: int) -> Vector:
-    """Return the rotation vector of a body in the step, in world axes [rad], as the best fit B^-1 sum m x delta(d)
-    to the changes of ``count`` body-fixed directions d with the means m; ``parts`` holds their indices."""
+    """Return the rotation vector of a body in the step from the changes of ``count`` body-fixed directions, in
+    world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts`` holds
+    their indices."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(count):
         moment += cross(mean_vector(t, parts[k]), t.change[parts[k]])
@@ -362,8 +362,8 @@ def _bristle_member(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
-    """Return the deflection of a friction bristle in world axes, which is stored as three numbers in the axes of
-    contact member m, projected to the plane normal to n (not if ``drills``) with its length unchanged.
+    """Return the deflection of a friction bristle in world axes, from three numbers stored in the axes of contact
+    member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
 
     With ``drills`` the component along n is kept, for drilling.
     """
@@ -388,9 +388,9 @@ def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
 
 @compiled
 def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add the change of the energy of a bristle (friction spring of stiffness k, deflection ``before`` and
-    ``after`` the step) to the stored energy of contacts, and the rest of the work done on it to the lost energy
-    [J]."""
+    """Add the change of a bristle's energy in the step to the stored energy of contacts, and the remaining work to
+    the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before`` and ``after``,
+    and ``work`` is done on it."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)

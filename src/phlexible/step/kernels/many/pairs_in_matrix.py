@@ -45,9 +45,9 @@ def clear_matrix_pairs(t: Tables) -> None:
 def add_pair(
     t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
 ) -> int:
-    """Add contact members i and j as a 3 x 3 stiffness ``slope`` between their contact points to the part of
-    Newton's matrix that is solved by iteration; return the index of the pair, or -1 if there is no room. s and z
-    are parameters on their axes, ``arm`` and ``other`` vectors from there to the contact point.
+    """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's matrix.
+    Returned is the index of the pair, or -1 if there is no room. s and z are parameters on their axes, ``arm`` and
+    ``other`` vectors from there to the contact point.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -105,7 +105,7 @@ def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vec
 @compiled
 def _store_end_duals(t: Tables, e: int) -> None:
     """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with Newton's
-    matrix, since later evaluations of the forces overwrite the current ones."""
+    matrix; since later evaluations of the forces overwrite the current ones."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -151,9 +151,8 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add ``weight`` times how the velocities of a body move vector k (motion), and how a force on it enters the
-    balances of the body (lever), without their components along ``normal``, to ``pair_motion`` and
-    ``pair_lever``."""
+    """Add ``weight`` times how the velocities of a body move vector k, and how a force on it acts on them, to
+    ``pair_motion`` and ``pair_lever``. Components along ``normal`` are left out."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(velocity_count(t, k)):
         v = velocity_index(t, k, i)
@@ -163,8 +162,8 @@ def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
 
 @compiled
 def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at its end e, as seen by the body that carries this end, to the
-    block of that body in Newton's matrix."""
+    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body that
+    carries this end."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
@@ -181,8 +180,8 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _add_products(t: Tables, b: int, slope: Matrix) -> None:
-    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b (floating
-    body or node), to the block of b in Newton's matrix."""
+    """Add pair_lever^T slope pair_motion, the stiffness of a contact point in the velocities of carrier b, to the
+    block of b in Newton's matrix. A carrier is a floating body or a node."""
     width = t.velocities_count[b]
     is_dense = b >= t.frames or width == t.rigid_of[b]
     if b < t.frames and width == SIX:
@@ -206,8 +205,8 @@ def _add_products(t: Tables, b: int, slope: Matrix) -> None:
 
 @compiled
 def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
-    """Add the rotational stiffness ``twist`` of a contact pair (rolling and drilling resistance) at its end e to
-    the block of the body that carries this end in Newton's matrix."""
+    """Add the rotational stiffness ``twist`` of a contact pair at its end e to the block of the end's body in
+    Newton's matrix. It is that of rolling and drilling resistance."""
     end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
     for i in range(t.velocities_count[b]):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
@@ -225,7 +224,7 @@ def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
 @compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
     """Add pair_lever^T slope pair_motion to the block of a rigid body with six velocities, as ``_add_products``
-    does, with loops of constant length, which the compiler unrolls."""
+    does; with loops of constant length, which the compiler unrolls."""
     for i in range(SIX):
         q = t.pair_lever[i] @ slope
         for l in range(SIX):
@@ -237,7 +236,7 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix, from the displacements of
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix; from the displacements of
     the end's vectors in ``left``, times its weight."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
@@ -249,7 +248,7 @@ def _end_displacement(t: Tables, e: int) -> Vector:
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
     """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on the
-    end's point, and its moment to that of the end's directions."""
+    end's point; and its moment to that of the end's directions."""
     own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
     t.right[t.held_point[e]] += own
     if end >= 0:
@@ -295,7 +294,8 @@ def _apply_end_couple(t: Tables, end: int, couple: Vector) -> None:
 @compiled
 def _rotate_ends(t: Tables) -> None:
     """Compute for all rotating ends of pairs in Newton's matrix the 3 x 3 matrix that takes an arm to its
-    displacement, from the displacements ``left`` of their directions, and set their moments to zero."""
+    displacement. It follows from the displacements ``left`` of their directions; the moments of the ends are set to
+    zero."""
     for n in range(t.held_ends[0]):
         e, turn = t.held_end[n], zero_matrix()
         for l in range(3):
@@ -319,7 +319,7 @@ def _apply_moments(t: Tables) -> None:
 @compiled
 def _displace_vectors(t: Tables, x: Reals) -> None:
     """Compute the displacements of the points and directions of contact members for a vector of velocities x, shape
-    (velocities,), into ``left``, and set the forces ``right`` on them to zero.
+    (velocities,), into ``left``; and set the forces ``right`` on them to zero.
 
     Vectors of a carrier are consecutive.
     """
@@ -415,7 +415,7 @@ def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
 
 @compiled
 def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
-    """Compute y = P^-1 E x for all unknowns, where E is the coupling of bodies by contact pairs and P the rest of
+    """Compute y = P^-1 E x for all unknowns. Here E is the coupling of bodies by contact pairs and P the rest of
     Newton's matrix, whose factors are known."""
     fill(y, t.unknowns, 0.0)
     _add_pair_product(t, x, y, False)
@@ -434,8 +434,8 @@ def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
 
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
-    """Replace x, a solution with the factored part P of Newton's matrix that has no coupling of bodies by contact
-    pairs, by the solution of the full linear system, with a few iterations of GMRES."""
+    """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full linear
+    system. x was found with the factored part of Newton's matrix; a few iterations of GMRES correct it."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
@@ -475,7 +475,7 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
 @compiled
 def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -> float:
     """Add column k, whose entry under the diagonal is ``below``, to the least-squares problem of GMRES by Givens
-    rotations, and return the norm of the remaining residual."""
+    rotations; return the norm of the remaining residual."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):
         upper = cosines[i] * column[i] + sines[i] * column[i + 1]

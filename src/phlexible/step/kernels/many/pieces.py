@@ -47,8 +47,8 @@ def is_line_over(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w, in the axes of solid j, from the surface of the solid [m], negative
-    inside, and its gradient; i is the member that the point belongs to."""
+    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its gradient,
+    both in the solid's axes. i is the contact member that the point belongs to."""
     if t.member_kind[j] == MESH:
         return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
@@ -57,9 +57,9 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter m of the middle of the part of line segment i that is near solid j (where a parallel
-    segment shall touch), and its derivative with respect to the parameter nearest to the solid's centre; a is the
-    start and u the vector of the segment in the axes of the solid."""
+    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel segment
+    shall touch. Then follows its derivative to the parameter nearest to the solid's centre; a is the start and u
+    the vector of the segment in the axes of the solid."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -90,7 +90,7 @@ def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float
 
 @compiled
 def _tangent_intersection(low: Place, high: Place) -> float:
-    """Return the parameter along a line segment at which two tangents of a distance function intersect, one falling
+    """Return the parameter along a line segment at which two tangents of a distance function intersect; one falling
     at the point ``low`` and one rising at ``high``."""
     x, f, g, _ = low
     y, e, k, _ = high
@@ -99,9 +99,9 @@ def _tangent_intersection(low: Place, high: Place) -> float:
 
 @compiled
 def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from a solid, its parameter s and the gradient of the solid's
-    distance, where two faces of the solid meet in an edge between the points ``low`` and ``high``; unlike an
-    iteration the formula keeps derivatives of dual numbers."""
+    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient of the
+    solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the formula keeps
+    derivatives of dual numbers."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -119,7 +119,7 @@ def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
-    distance there, by an iteration between the points ``low``, where the distance falls, and ``high``, where it
+    distance there; by an iteration between the points ``low``, where the distance falls, and ``high``, where it
     rises.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
@@ -170,7 +170,7 @@ def _minimum_on_segment(
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i (start a, vector u) from solid j [m], its parameter s and the
+    """Return the least distance of line segment i (start a, vector u) from solid j [m]; its parameter s and the
     gradient of the solid's distance there; ``first`` and ``last`` are distance and gradient at its ends.
 
     Between ends that are too far to touch it is a lower bound of F.
@@ -217,9 +217,9 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i with ends a and b, in the axes of solid j, from the solid [m],
-    without what its ends penetrate by themselves, the parameter s of the contact, and the gradients of the distance
-    to both ends."""
+    """Return the signed distance of line segment i from solid j [m] and the parameter s of the contact, then the
+    gradients to both ends. The ends a and b are in the axes of the solid; what they penetrate by themselves is left
+    out."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -244,8 +244,8 @@ def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> t
 
 @compiled
 def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius: float) -> bool:
-    """Return whether both ends a and b of a segment lie beyond the same face of an axis-aligned box (corners
-    ``low`` and ``high``) by more than ``radius``, so that the segment cannot touch the box."""
+    """Return whether both ends a and b of a segment lie beyond the same face of an axis-aligned box by more than
+    ``radius``. The corners of the box are ``low`` and ``high``; such a segment cannot touch it."""
     if min(a.x, b.x) > high.x + radius or max(a.x, b.x) < low.x - radius:
         return True
     if min(a.y, b.y) > high.y + radius or max(a.y, b.y) < low.y - radius:
@@ -285,9 +285,9 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 
 @compiled
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j at the start of the step [m], its change in the
-    step, the parameter s of the contact at the mean, and the discrete gradients to both ends of the segment, whose
-    products with the displacements sum to the change."""
+    """Return the signed distance of line segment i from solid j at the start of the step, and its change [m]. Then
+    follow the parameter s of the contact at the mean, and the discrete gradients to both ends, whose products with
+    their displacements sum to the change."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)

@@ -46,9 +46,9 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return c x^(p+1) / 2, half of the contact energy at the end A of a segment that it shares with the adjacent
-    segment (far end F), where x is the penetration of a ball there, and its derivatives with respect to scalar
-    products of the vectors A, F and to the other end.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one. It
+    is c x^(p+1) / 2 with the penetration x there; F is the far end of the adjacent segment. Then follow derivatives
+    to scalar products of the vectors A, F and to the other end.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """
@@ -67,9 +67,9 @@ def _half_end_energy(
 def shared_penetration(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """Return the penetration of a ball in one segment of a line (vectors A, B from the ball to its ends, P, Q to
-    the far ends of the segments before and after), so that all segments together push the ball once, and its
-    derivatives; minus the distance if they do not touch."""
+    """Return the penetration of a ball in one segment of a line, shared so that all segments together push the ball
+    once, with derivatives. A and B are vectors from the ball to its ends, P and Q to the far ends of the segments
+    before and after. Minus the distance if they do not touch."""
     AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
     s = clamp_to_unit((AA - AB) / (AA - 2.0 * AB + BB))
     e = A + s * (B - A)
@@ -92,8 +92,8 @@ def shared_penetration(
 
 @compiled
 def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
-    """Return two truths: whether line segment m shares its start, and whether it shares its end, with another
-    segment of its line."""
+    """Return whether line segment m shares its start, and whether it shares its end, with another segment of its
+    line."""
     return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
@@ -111,8 +111,9 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return the world vectors from the centre of ball k to both ends of line segment m, and to the far ends of the
-    segments before and after it, after ``share`` of the step (0: start, 1: end) [m]."""
+    """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of the step
+    [m]. Then follow those to the far ends of the segments before and after it. The share is 0 at the start of the
+    step, 1 at its end."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]

@@ -21,22 +21,22 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return axis k (0, 1, 2) of a contact member in the world at the start of the step, where ``axes`` holds the
-    indices of its directions; the axis of the world if it has none."""
+    """Return axis k (0, 1, 2) of a contact member in the world at the start of the step. ``axes`` holds the indices
+    of its directions; without them it is the axis of the world."""
     return t.place0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the change in the step of axis k (0, 1, 2) of a contact member in the world, where ``axes`` holds the
-    indices of its directions; zero if it has none."""
+    """Return the change in the step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds the
+    indices of its directions; without them it is zero."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the mean over the step of axis k (0, 1, 2) of a contact member in the world, where ``axes`` holds the
-    indices of its directions; the axis of the world if it has none."""
+    """Return the mean over the step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds the
+    indices of its directions; without them it is the axis of the world."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
@@ -70,16 +70,16 @@ distance_of_solid = compiled(solid_distance)
 
 @compiled
 def shape_distance(t: Tables, j: int, w: Vector) -> float:
-    """Return the signed distance of a point w, in the axes of solid j (not a mesh), from the surface of the solid
-    [m], negative inside."""
+    """Return the signed distance of a point w from the surface of solid j (not a mesh), in the solid's axes,
+    negative inside [m]."""
     size = t.member_size + 3 * j
     return distance_of_solid(t.member_kind[j], size[0], size[1], size[2], w.x, w.y, w.z)
 
 
 @compiled
 def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Return the signed distance of a point w of contact member i, in the axes of solid j (a mesh or any other
-    solid), from the surface of the solid [m], negative inside."""
+    """Return the signed distance of a point w of member i from the surface of solid j, in the solid's axes,
+    negative inside [m]. The solid may be a mesh."""
     if t.member_kind[j] == MESH:
         return mesh_distance(t, j, w, t.member_radius[i])
     return shape_distance(t, j, w)
@@ -87,9 +87,9 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """Return the signed distance of contact member i (ball, point or rim) from solid j at the start of the step
-    [m], its change, and the discrete gradient omega to the coordinates of i in the axes of j, for which omega .
-    delta(w) is exactly the change."""
+    """Return the signed distance of contact member i (ball, point or rim) from solid j at the start of the step,
+    and its change [m]. Then follows the discrete gradient omega to the coordinates w of i in the axes of j, for
+    which omega . delta(w) is exactly the change."""
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
@@ -104,8 +104,8 @@ def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 
 @compiled
 def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
-    """Return three numbers that describe rim i (a circle with axis a) over plane j with unit normal n at the start
-    of the step, (n . a, 0, height of its centre), and their changes in the step."""
+    """Return three numbers that describe rim i (a circle with axis a) over plane j at the start of the step, and
+    their changes. They are (n . a, 0, height of its centre), with the unit normal n of the plane."""
     w, dw = position_in_solid(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
@@ -114,8 +114,8 @@ def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
-    """Return the height of the lowest point of rim i (a circle) over plane j [m] from its numbers w of
-    ``rim_coordinates``, as a smooth function also where the rim lies flat."""
+    """Return the height of the lowest point of rim i (a circle) over plane j [m], smooth also where it lies flat. w
+    are its numbers of ``rim_coordinates``."""
     size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
     return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
 
@@ -134,8 +134,7 @@ def drilling_radius(t: Tables, i: int, n: Vector) -> float:
 
 @compiled
 def lowest_rim_point(t: Tables, i: int, n: Vector) -> Vector:
-    """Return the world position of the lowest point of rim i (a circle) over a plane with unit normal n at the mean
-    of the step [m]."""
+    """Return the lowest point of rim i (a circle) over a plane with unit normal n, at the mean of the step [m]."""
     a, size = axis_mean(t, t.member_axis + 6 * i, 2), t.member_size + 3 * i
     a = (1.0 / sqrt(dot(a, a))) * a
     across, root = n - dot(n, a) * a, sqrt(abs(1.0 - dot(n, a) ** 2 + RIM_ROUNDING * RIM_ROUNDING))

@@ -80,7 +80,7 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constrain_nodes(t: Tables) -> None:
-    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints, and
+    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints; and
     remove the constrained directions of their nodes from the preconditioner."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
@@ -164,7 +164,7 @@ def set_nodal_residual(t: Tables) -> None:
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
     """Compute the product of the symmetric system matrix of soft bodies (mass and stiffness with ``point_tangent``,
-    never assembled) with the nodal vectors ``shift``, and store it in ``force_sum``."""
+    never assembled) with the nodal vectors ``shift``; and store it in ``force_sum``."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -300,7 +300,7 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
     """Compute the mean stress over the step, and the symmetric part of its derivative to the strain, at all
-    quadrature points of soft elements, for products with conjugate gradients."""
+    quadrature points of soft elements; for products with conjugate gradients."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

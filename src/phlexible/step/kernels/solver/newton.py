@@ -30,8 +30,8 @@ KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Return the largest velocity of any carrier (floating body or node) in nu [m/s], where angular and elastic
-    velocities are weighted so that they are comparable with linear ones."""
+    """Return the largest velocity of any carrier in nu [m/s], where angular and elastic velocities are weighted so
+    that they are comparable with linear ones. A carrier is a floating body or a node."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
@@ -95,7 +95,7 @@ def accept_trial_update(t: Tables) -> None:
 @compiled
 def compute_trial_update(t: Tables) -> float:
     """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, store
-    it in ``trial_update``, and return its norm [m/s]."""
+    it in ``trial_update``; return its norm [m/s]."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
