@@ -35,7 +35,8 @@ def animate(
     frames_per_second: int = 25,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Writes a film of the deformed mechanism.
+    """Write a film (.mp4 or .gif) of the deformed mechanism over a recorded motion. ``trace`` is a point whose path
+    is drawn, ``scale`` enlarges elastic displacements, ``seconds`` is the length of the film.
 
     Args:
         run: what was recorded.
@@ -94,7 +95,7 @@ def animate(
 
 
 def film_path(path: str | PathLike[str]) -> Path:
-    """Path of a film, checked for its ending.
+    """Return the path of a film; raise ``ParameterError`` unless it ends in ``.mp4`` or ``.gif``.
 
     Raises:
         ParameterError: another ending than ``.mp4`` or ``.gif``.
@@ -106,7 +107,7 @@ def film_path(path: str | PathLike[str]) -> Path:
 
 
 def speed_text(speed: float) -> str:
-    """Text of the speed of a film relative to real time."""
+    """Return a text such as "real time" or "2 times as fast" for the speed of a film relative to real time."""
     if abs(speed - 1.0) < 0.005:
         return "real time"
     return f"{speed:.3g} times as fast" if speed > 1.0 else f"{1 / max(speed, 1e-12):.3g} times slower"
@@ -124,7 +125,8 @@ Sink = Callable[[Array], None]
 
 @contextmanager
 def film_of(figure: Any, moving: Sequence[Any], path: Path, frames_per_second: int) -> Iterator[Callable[[], None]]:
-    """A function that adds a picture of the figure to a film.
+    """Context manager that writes a film of a figure: it gives a function that adds the figure's present state as
+    the next picture. ``moving`` are the artists that change; the rest of the figure is drawn once.
 
     What does not move is drawn once, and each picture goes to the encoder as its bytes.
 

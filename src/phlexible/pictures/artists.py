@@ -81,7 +81,8 @@ def draw_bodies(
     earlier: Mapping[int, float] | None = None,
     piece: float = 0.05,
 ) -> SceneArtists:
-    """All bodies at an instant; ``strength`` below 1 fades them, ``scale`` enlarges deformations.
+    """Draw all bodies of a scene at one of its instants into matplotlib axes; ``strength`` below 1 fades them,
+    ``scale`` enlarges deformations. Return the artists with functions that move them to other instants.
 
     Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
     rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
@@ -112,7 +113,8 @@ def draw_bodies(
 
 
 def draw_touched(axes: Any, scene: Scene, instant: int, made: SceneArtists) -> None:
-    """Surfaces that bodies touch, see-through, at an instant."""
+    """Draw the surfaces that bodies may touch (contact planes and shapes), transparent, at one instant of a scene
+    into matplotlib axes. Artists are added to ``made``."""
     for surface in scene.surfaces:
         if scene.dimension == 2:
             _surface_in_plane(axes, surface, instant, 1.0, 1.0, made, is_named=False)
@@ -121,7 +123,8 @@ def draw_touched(axes: Any, scene: Scene, instant: int, made: SceneArtists) -> N
 
 
 def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
-    """Joints, ground, springs and drives at an instant."""
+    """Draw the symbols of joints, ground, springs and drives at one instant of a scene into matplotlib axes.
+    Artists are added to ``made``; ``scale`` enlarges deformations."""
     marked: dict[SymbolKind, list[Array]] = {}
     for symbol in scene.symbols:
         places = scene.places(symbol.anchor, scale)
@@ -141,7 +144,8 @@ def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scal
 
 
 def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
-    """Forces and torques at an instant, the largest force of the motion a seventh of the scene."""
+    """Draw the forces and torques on a mechanism as arrows at one instant of a scene into matplotlib axes. The
+    largest force of the motion is a seventh of the scene long."""
     force, torque = scene.greatest_load
     for arrow in scene.arrows:
         greatest = torque if arrow.is_torque else force
@@ -164,7 +168,8 @@ def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale
 
 
 def draw_surroundings(axes: Any, scene: Scene) -> None:
-    """Guides of sliders and the paths of moving frames."""
+    """Draw what does not move in a scene into matplotlib axes: straight guides of sliders and the paths of moving
+    frames."""
     low, high = scene.corners
     center, half = (low + high) / 2, scene.size / 2
     for symbol in scene.symbols:
@@ -198,7 +203,8 @@ def _is_solid(scene: Scene, body: DrawnBody) -> bool:
 def _line(
     axes: Any, dimension: int, places: Array, instant: int, made: SceneArtists, name: str | None, **look: Any
 ) -> Any:
-    """A line or markers through points (k, m, 3)."""
+    """Draw a line or markers through m points at one instant; ``places`` (k, m, 3) has their positions at all
+    instants. Return the matplotlib artist; a function that moves it is added to ``made``."""
     (artist,) = axes.plot(*places[instant].T[:dimension], **look)
 
     def move(k: int) -> None:
@@ -216,7 +222,8 @@ def _line(
 def _ribbon(
     axes: Any, body: DrawnBody, places: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
 ) -> None:
-    """A line body in the plane as wide as it is; parts of a bent whole have round ends, which fill the wedges."""
+    """Draw a beam or rod in the plane as a filled strip of its width at one instant. Parts of a bent whole
+    (``is_part``) have round ends, which fill the wedges between them."""
     from matplotlib.patches import Polygon
 
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
@@ -248,7 +255,8 @@ def _surface_in_plane(
     is_named: bool = True,
     colors: StressColors = NO_STRESS,
 ) -> None:
-    """A surface seen along z: a light area, or the colours of its stress, with its outline."""
+    """Draw a body's surface as seen along z at one instant: a light area, or the colours of its stress, with its
+    outline. A function that moves it is added to ``made``."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
@@ -284,7 +292,9 @@ def _surfaces_in_space(
     piece: float,
     made: SceneArtists,
 ) -> None:
-    """All surfaces and their edges as one collection, so that what is nearer covers what is farther."""
+    """Draw the surfaces of all given bodies and their edges in 3D axes as one collection, so that near surfaces
+    cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``piece`` is the longest edge relative to the
+    scene."""
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -333,7 +343,7 @@ def _edges(body: DrawnBody) -> IntArray:
 
 
 def _glass(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
-    """A surface in space behind which other bodies are seen."""
+    """Draw a surface in 3D axes at one instant transparently, so that bodies behind it are seen."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     vertices, triangles = body.vertices(), body.skin.triangles
@@ -343,7 +353,8 @@ def _glass(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None
 
 
 def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: int, made: SceneArtists) -> None:
-    """A link, a spring or a damper between two points (k, 2, 3)."""
+    """Draw a link, spring (zigzag) or damper (dotted) between two points at one instant. ``ends`` (k, 2, 3) are the
+    positions of both points at all instants."""
     is_spring = symbol.kind is SymbolKind.SPRING
     share = np.linspace(0.0, 1.0, 2 * COILS + 3) if is_spring else np.array([0.0, 1.0])
     swing = np.zeros(len(share))
@@ -362,14 +373,15 @@ def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: i
 
 
 def _torque(axes: Any, scene: Scene, arrow: Arrow, places: Array, instant: int, made: SceneArtists) -> None:
-    """Draw a torque as a round arrow."""
+    """Draw a torque on a body as a round arrow at its point of action; ``places`` (k, 3) are positions of the point
+    at all instants."""
     marker = r"$\circlearrowleft$" if arrow.values[instant] @ np.ones(3) >= 0 else r"$\circlearrowright$"
     look = dict(ls="none", marker=marker, ms=14, color=INK, mew=0.2, zorder=7)
     made.handles.setdefault("torque", _line(axes, scene.dimension, places[:, None], instant, made, None, **look))
 
 
 def _across(vector: Array) -> Array:
-    """Some vector as long, at right angles; shape (3,)."""
+    """Return a vector perpendicular to the given one and of the same length, shape (3,)."""
     helper = np.eye(3)[int(np.argmin(np.abs(vector)))]
     side = np.cross(vector, helper)
     length = float(np.linalg.norm(side))

@@ -28,14 +28,15 @@ class _Server(ThreadingHTTPServer):
         self.view = view
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Browsers that leave while they are answered are no fault."""
+        """Ignore errors of connections: browsers may leave while they are answered."""
 
 
 class _Answer(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """The page, or what is new."""
+        """Answer a GET request of a browser: the page itself, or the changes since the number in the query as JSON.
+        Requests from other machines or sites are refused."""
         path, _, query = self.path.partition("?after=")
         if not self._is_of_this_machine():
             self._send(403, "text/plain", "this page is for browsers of its own machine")
@@ -47,7 +48,8 @@ class _Answer(BaseHTTPRequestHandler):
             self._send(404, "text/plain", "no such page")
 
     def do_POST(self) -> None:
-        """Receive a message with settings from the page."""
+        """Receive a JSON message with settings from the page in a browser and hand it on; answer with status 400 if
+        it is not understood."""
         length = self.headers.get("Content-Length", "")
         try:
             if not (self._is_of_this_machine() and length.isdigit() and int(length) <= MOST_BYTES):
@@ -59,10 +61,11 @@ class _Answer(BaseHTTPRequestHandler):
             self._send(200, "application/json", "{}")
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is written to the terminal."""
+        """Write no log of the server's requests to the terminal."""
 
     def _is_of_this_machine(self) -> bool:
-        """Other sites that a browser shows can neither read the page nor set anything on it."""
+        """Return whether a request comes from a page of this server on this machine. Other web sites that a browser
+        shows can neither read the page nor set anything on it."""
         hosts = {f"{name}:{self.server.server_port}" for name in (HERE, "localhost")}
         origin = self.headers.get("Origin", "http://" + self.headers.get("Host", ""))
         return self.headers.get("Host") in hosts and origin.removeprefix("http://") in hosts
@@ -95,13 +98,15 @@ class Served:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def changes(self, after: int) -> dict[str, Any]:
-        """State that pages show, with its number; waits some seconds for a number above ``after``."""
+        """Return the state that browser pages show, as a dictionary with its version number. If no version above
+        ``after`` exists, wait some seconds for one."""
         with self._changed:
             self._changed.wait_for(lambda: not self.is_open or self._page_state["number"] > after, PATIENCE)
             return {**self._page_state, "is_open": self.is_open}
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Handle a message with settings from a page, in a thread of the server.
+        """Handle a message with settings from a browser page, in a thread of the server; subclasses define what it
+        does.
 
         Raises:
             ValueError, TypeError, KeyError: not a message of a page.
@@ -109,7 +114,7 @@ class Served:
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Close the page and stop its server."""
+        """Close this browser page and stop its server; waiting requests are answered."""
         if self.is_open:
             with self._changed:
                 self.is_open = False
@@ -118,13 +123,15 @@ class Served:
             self._server.server_close()
 
     def _publish(self, **changes: Any) -> None:
-        """Add changes to the state that pages show."""
+        """Change entries of the state that browser pages show, with a new version number, and wake up waiting
+        requests."""
         with self._changed:
             self._page_state |= {**changes, "number": self._page_state["number"] + 1}
             self._changed.notify_all()
 
     def _begun(self, port: int) -> _Server:
-        """A server at the port or the next one that is free; 0: at any."""
+        """Return a running HTTP server at the given port or the next one that is free; port 0 takes any free
+        one."""
         while True:
             try:
                 return _Server(port, self)
@@ -144,7 +151,7 @@ class Served:
 
 
 def checked_port(port: int) -> int:
-    """A number from 0 on that a port can have.
+    """Return the port number of a server if it is between 0 and 65535; raise ``ParameterError`` otherwise.
 
     Raises:
         ParameterError: another number.

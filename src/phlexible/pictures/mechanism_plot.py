@@ -81,7 +81,8 @@ def plot_mechanism(
     scale: float = 1.0,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """The deformed mechanism at some instants.
+    """Draw a mechanism in its deformed state at several instants of a recorded motion into one picture, the last
+    darkest. Return the axes that were given, or the new figure.
 
     Args:
         run: what was recorded.
@@ -118,7 +119,8 @@ def plot_model(
     labels: bool = True,
     frames: bool = False,
 ) -> "Figure | Axes":
-    """A model as it was put together; see ``Model.plot``."""
+    """Draw a model as it was put together, at t = 0 before any run, with joint symbols and loads. Return the axes
+    that were given, or the new figure; see ``Model.plot``."""
     check_axes(axes)
     path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
     drawn = scene_at_start(mechanism)
@@ -141,7 +143,8 @@ def plot_model(
 
 
 def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
-    """All instants of a scene, the last darkest, or in the colours of its stress."""
+    """Draw a mechanism at all instants of a scene into matplotlib axes, early ones faint. The last one is drawn
+    full, or in the colours of its stress."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
     strengths = np.linspace(FAINTEST, 1.0, count)[:-1].tolist()
@@ -157,7 +160,8 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressCol
 
 
 def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
-    """Add a colour bar of stress below a mechanism; ``is_alone`` in its figure, or in a part of one."""
+    """Add a colour bar of the von Mises stress below a drawn mechanism. ``is_alone`` says whether the axes fill
+    their figure or stand in a part of one."""
     if not colors.fields:
         return
     from matplotlib.cm import ScalarMappable
@@ -179,7 +183,8 @@ def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = Tr
 
 
 def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
-    """Names of the bodies, where there are a few."""
+    """Add a legend with names and colours of the bodies to a drawn mechanism; none for a single body or for more
+    than eight."""
     from matplotlib.lines import Line2D
 
     colors = {body.whole: body.color for body in scene.bodies}
@@ -189,7 +194,8 @@ def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> Non
 
 
 def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
-    """Indices of the stored instants nearest to the times.
+    """Return the indices of the stored instants nearest to the wanted times [s], or of so many evenly spread ones
+    if ``times`` is a count. Raise ``ParameterError`` for times outside the motion.
 
     Raises:
         ParameterError: no time, one outside the motion, or so many that no picture shows them.
@@ -211,7 +217,8 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
 
 
 def prepare_axes(axes: Any, scene: Scene) -> None:
-    """Equal scales around everything that is drawn."""
+    """Set limits, labels and equal scales of matplotlib axes so that all of a scene fits; in space also the view
+    direction."""
     low, high = scene.corners
     center, reach = (low + high) / 2, box_of(scene)
     if scene.dimension == 2:
@@ -236,7 +243,8 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 
 def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
-    """Axes in space as large as their part of the figure allows, with the numbers beside them."""
+    """Enlarge 3D axes as far as their part of the figure allows with all labels inside. ``reach`` are half the
+    edges of the box that is shown, ``below`` the height to be left free."""
     from matplotlib.transforms import Bbox
 
     renderer = axes.get_figure(root=True).canvas.get_renderer()
@@ -261,7 +269,7 @@ def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
 
 
 def _leave_out_numbers(axes: Any, renderer: Any) -> None:
-    """Numbers in space that would touch others: every other one of an axis, and where two axes meet one of them."""
+    """Remove tick labels of 3D axes that would overlap others: some of one axis, and one where two axes meet."""
     shown: dict[Any, list[Any]] = {}  # by axis, (tick, box of its number)
     for axis in sorted((axes.xaxis, axes.yaxis, axes.zaxis), key=lambda axis: -np.ptp(axis.get_view_interval())):
         low, high = np.sort(axis.get_view_interval())
@@ -280,7 +288,7 @@ def _leave_out_numbers(axes: Any, renderer: Any) -> None:
 
 
 def box_of(scene: Scene) -> Array:
-    """Half the edges of the box that is shown, shape (3,) [m]."""
+    """Return half the edge lengths of the box around a scene that a picture shows, with margins, shape (3,) [m]."""
     low, high = scene.corners
     half = scene.size / 2
     margin = MARGIN if scene.dimension == 2 else TIGHT
@@ -288,7 +296,8 @@ def box_of(scene: Scene) -> Array:
 
 
 def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
-    """Axes of the scene's dimension, prepared, in a figure or a part of one; in space with room below them."""
+    """Add axes for a scene to a matplotlib figure or subfigure, plane or 3D, with limits and labels, and return
+    them. ``below`` is the height to be left free under 3D axes."""
     left, bottom, width, height = SPACE
     place = left, bottom + below, width, height - below
     axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(place, projection="3d")
@@ -299,12 +308,14 @@ def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
 
 
 def scene_figure(scene: Scene, width: float, height: float) -> "Figure":
-    """An empty figure for ``new_axes`` alone: axes in space have their place and need no layout."""
+    """Return an empty matplotlib figure [inch] for the axes of one scene; with a layout engine in the plane,
+    without one for 3D axes."""
     return new_figure(width, height, layout="constrained" if scene.dimension == 2 else None)
 
 
 def figure_height(scene: Scene, width: float) -> float:
-    """Height of a figure of a width without empty space [inch]."""
+    """Return the height [inch] of a figure of the given width [inch] that shows a scene without much empty
+    space."""
     if scene.dimension == 3:
         return 0.8 * width
     reach = box_of(scene)
@@ -312,7 +323,8 @@ def figure_height(scene: Scene, width: float) -> float:
 
 
 def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
-    """Axes of the user after checks, or those of a new figure, prepared for the scene."""
+    """Return matplotlib axes that are prepared for a scene: those of the user after a check of their dimension, or
+    those of a new figure."""
     if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
@@ -323,7 +335,8 @@ def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
 
 
 def _draw_frames(axes: Any, scene: Scene) -> None:
-    """Axes of every body and of the world, named at their ends."""
+    """Draw the axes x, y and z of every body and of the world, with their names, into matplotlib axes of a
+    scene."""
     length = FRAME * scene.reach
     low, high = scene.corners
     is_near = bool((np.abs((low + high) / 2) <= box_of(scene)).all())
@@ -340,7 +353,8 @@ SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zo
 
 
 def _draw_names(axes: Any, scene: Scene) -> list[Any]:
-    """The name of each body beside its middle, of a few."""
+    """Write the name of each body next to its middle in matplotlib axes and return these texts. With more than
+    twelve bodies only their number is written."""
     from matplotlib.patheffects import withStroke
 
     names = list(dict.fromkeys(body.whole for body in scene.bodies))
@@ -367,7 +381,7 @@ def _draw_names(axes: Any, scene: Scene) -> list[Any]:
 
 
 def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any]) -> Any:
-    """An annotation at the projection of a point for the view that the axes have now."""
+    """Add a text to 3D axes at the projection of a point ``place`` (3,) in the present view, and return it."""
     from mpl_toolkits.mplot3d import proj3d
 
     x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
@@ -382,7 +396,8 @@ def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
 
 
 def _add_caption(axes: Any, scene: Scene, scale: float) -> None:
-    """The caption says which instants are drawn: beside the label of x, where no legend is; in space above."""
+    """Write which instants of a motion are drawn [s], and by how much deformations are enlarged, beside the
+    mechanism."""
     time, enlarged = scene.time, "" if scale == 1 else f", deformation x {scale:g}"
     text = f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
     if len(time) == 1:
@@ -410,7 +425,8 @@ LEFT = 0.52  # of the width, a mechanism beside its graphs
 def plot_overview(
     run: RecordedRun, points: Sequence[Attachment], path: str | PathLike[str] | None = None
 ) -> "Figure":
-    """The mechanism at some instants, what tells most about the motion, and the energies since the start.
+    """Draw an overview of a recorded motion in one figure: the mechanism at some instants, its most informative
+    curves over time, and energies. Deflections of ``points`` are shown if there are any.
 
     Args:
         run: what was recorded.
@@ -453,7 +469,8 @@ def plot_overview(
 
 
 def _telling_instants(run: RecordedRun) -> IntArray:
-    """Instants that are evenly spread; in space others if bodies would cover each other at these."""
+    """Return the indices of a few stored instants at which to draw a mechanism, evenly spread. In space other
+    instants are chosen if bodies would cover each other."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:

@@ -80,24 +80,27 @@ class ModeOutline:
     turn: float
 
     def at_phase(self, phase: float, amplitude: float) -> list[Array]:
-        """The lines at a phase of the motion [rad]; ``amplitude`` is the largest displacement of all [m]."""
+        """Return the outlines of all bodies displaced in a mode at a phase [rad] of its motion, as a list of
+        polylines (points, 3) [m]. ``amplitude`` is the largest displacement at phase 0 [m]."""
         factor = amplitude / self.greatest * np.exp(1j * phase)
         return [line + (factor * motion).real for line, motion in zip(self.still, self.motion, strict=True)]
 
     @property
     def greatest(self) -> float:
-        """Largest displacement at phase 0; infinite where a body turns about its own line: nothing shows."""
+        """Largest displacement of this mode's outlines at phase 0, unscaled. It is infinite where a body only turns
+        about its own line, so that nothing shows."""
         size = max(float(np.linalg.norm(line.real, axis=1).max()) for line in self.motion)
         return size if size > UNSEEN * self.turn * self.extent else np.inf
 
     @property
     def extent(self) -> float:
-        """Largest edge of the box around the lines at rest, or 1 for a single point [m]."""
+        """Longest edge of the box around the outlines of all bodies at rest [m]; 1 for a single point."""
         return float(np.ptp(np.concatenate(self.still), axis=0).max()) or 1.0
 
 
 def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutline:
-    """The outlines of all bodies for one column of coordinates, shape (n,), at the phase where it is most real."""
+    """Return the outlines of all bodies at rest and their displacements in one mode of a linear model. ``shape``
+    (n,) is the mode; it is turned to the phase at which it is most real."""
     turned = most_real(shape)
     still, motion, state = [], [], linear.point.state
     system = linear.system
@@ -118,7 +121,8 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
-    """Material points and their shapes: the body's outline; of a rigid body arms to what is attached.
+    """Return lines that stand for a body in pictures of modes, as pairs of material points (points, 3) and shape
+    functions there. They are its outline or sharp edges; of a rigid body also arms to its joints.
 
     Of a mesh the sharp edges of its surface.
     """
@@ -140,7 +144,8 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 
 def sharp_edges(skin: Skin) -> list[IntArray]:
-    """Nodes along the lines where a surface ends or its normal turns."""
+    """Return the sharp edges of a body's surface as lists of node indices: lines where the surface ends or its
+    normal turns by much."""
     places = skin.positions[skin.vertex_nodes] + skin.offsets
     size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
     _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
@@ -172,7 +177,8 @@ def sharp_edges(skin: Skin) -> list[IntArray]:
 
 
 def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) -> ComplexArray:
-    """Small displacements of points in body axes, (points, 3); of a string in world axes."""
+    """Return the small displacements of points of a body in a mode, shape (points, 3), complex. They are in body
+    axes, of strings and soft bodies in world axes; x are the body's entries of the mode."""
     if not isinstance(placed.data, FloatingBody):
         return np.asarray(shapes @ x)
     full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
@@ -190,7 +196,7 @@ class ModeShapes(Modes):
 
     @classmethod
     def of(cls, modes: Modes) -> Self:
-        """Modes with methods for pictures."""
+        """Return the given modes as an object that can also be plotted, animated and reported."""
         return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
 
     @overload
@@ -221,7 +227,8 @@ class ModeShapes(Modes):
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """The deformed bodies over the undeformed ones, seen in the plane in which the mode moves most.
+        """Draw the bodies deformed in one mode, or in all modes side by side, over the undeformed bodies. The view
+        is the plane in which the mode moves most; return the figure or the given axes.
 
         Args:
             mode: number of the mode, from 0; None: all of them, side by side.
@@ -253,7 +260,8 @@ class ModeShapes(Modes):
             return finish(figure, path)
 
     def _draw(self, axis: "Axes", number: int, amplitude: float | None) -> None:
-        """One mode over the bodies at rest."""
+        """Draw one of these modes over the bodies at rest into matplotlib axes; ``number`` is its index,
+        ``amplitude`` the largest displacement [m]."""
         outline = self._outline(number)
         size = self._amplitude(outline, amplitude)
         view = _view(outline, size)
@@ -264,7 +272,8 @@ class ModeShapes(Modes):
     def animate(
         self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40
     ) -> None:
-        """A film of one period of a mode, ``.mp4`` or ``.gif``.
+        """Write a film (.mp4 or .gif) of one period of a mode; ``mode`` is its index, ``amplitude`` the largest
+        displacement [m].
 
         Args:
             mode: number of the mode, from 0.
@@ -303,7 +312,7 @@ class ModeShapes(Modes):
                     add_picture()
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with frequencies and shapes."""
+        """Return HTML for notebooks: a table of frequencies and damping ratios with pictures of the mode shapes."""
         rows = mode_rows(self)
         text = table(rows, MODE_HEADS)
         if self.linearization is None or not len(rows):
@@ -311,7 +320,7 @@ class ModeShapes(Modes):
         return beside(text, picture_html(self.plot, "shapes of the modes"))
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Writes one HTML file in which every mode moves in a 3D view; it needs no network.
+        """Write an HTML file in which every mode moves in a 3D view; it needs no network.
 
         Args:
             path: ends in ``.html``.
@@ -341,7 +350,8 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """The world axis along which the model moves most, and of the others that along which it extends most."""
+    """Return the indices of the two world axes that span the best view of a mode: the one of largest motion, and of
+    the others the one of largest extent."""
     moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
     spread = np.ptp(np.concatenate([still, moved]), axis=0)
     away = np.abs(moved - still).max(axis=0)
@@ -353,7 +363,8 @@ def _view(outline: ModeOutline, amplitude: float) -> list[int]:
 def _draw(
     axis: "Axes", outline: ModeOutline, lines: list[Array], view: list[int], frequency: float
 ) -> "list[Line2D]":
-    """Displaced lines over those at rest."""
+    """Draw the displaced outlines of bodies in a mode, ``lines``, over those at rest into matplotlib axes, seen in
+    the plane ``view``. Return the drawn lines; ``frequency`` [rad/s] is the title."""
     for line in outline.still:
         axis.plot(*line[:, view].T, color=PALE, lw=1.0, marker="." if len(line) == 1 else "")
     axis.plot(*outline.ground[:, view].T, ls="", marker="s", ms=3.5, color=INK)
@@ -395,7 +406,8 @@ class ModeSweep:
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
-        """One curve for each mode.
+        """Plot the natural frequencies [rad/s] over the parameter of this sweep, one curve for each mode. Return
+        the figure or the given axes.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
@@ -434,7 +446,8 @@ def mode_sweep(
     at: str = "given",
     parameter: str = "parameter",
 ) -> ModeSweep:
-    """The ``count`` lowest frequencies of the models that a function builds.
+    """Return the ``count`` lowest natural frequencies and damping ratios of the models that ``build`` makes of each
+    value of a parameter.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
 
@@ -502,7 +515,7 @@ class BodeResponse(FrequencyResponse):
 
     @classmethod
     def of(cls, response: FrequencyResponse) -> Self:
-        """Frequency response with a method that plots it."""
+        """Return the given frequency response as an object that can also be plotted."""
         return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
 
     @overload
@@ -514,7 +527,8 @@ class BodeResponse(FrequencyResponse):
     def plot(
         self, path: str | PathLike[str] | None = None, *, axes: "Sequence[Axes] | None" = None
     ) -> "Figure | Sequence[Axes]":
-        """Magnitude and phase over frequency, one curve for each pair of an input and an output that it moves.
+        """Draw a Bode plot: magnitude and phase over frequency, one curve for each pair of an input and an output
+        that it moves. Return the figure or the given axes.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.

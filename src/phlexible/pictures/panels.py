@@ -49,7 +49,8 @@ class Panel:
 
 
 def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
-    """The first few of: deflection of points, tension of strings, angles of joints, spins, positions.
+    """Return up to ``most`` panels with the most informative curves of a recorded motion over time. Candidates are
+    deflections of points, tensions of strings, joint angles, rotations, spins and positions, in this order.
 
     Raises:
         ParameterError: points that are no list of attachments.
@@ -72,7 +73,8 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """Panel with the curves that vary most; None if none varies by much less than a size, or than their values."""
+    """Return a panel of those curves over time that vary most; None if no curve varies noticeably. Changes are
+    compared with ``size``, or with the values of the curves if it is None."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]
     largest = max(spans, default=0.0)
@@ -118,7 +120,8 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
-    """Joints with an angle; of many the few that rotate most."""
+    """Return the joints of a mechanism that have an angle; if there are many, only those that rotate most in a
+    recorded motion."""
     candidates = [
         joint
         for joint in run.mechanism.joints
@@ -135,17 +138,19 @@ def _liveliest_joints(run: RecordedRun) -> list[Joint]:
 
 
 def _glances(run: RecordedRun) -> IntArray:
-    """A few instants, evenly spread."""
+    """Return indices of at most 40 evenly spread instants of a recorded run, at which many joints or bodies are
+    compared."""
     return np.unique(np.linspace(0, len(run.time) - 1, GLANCES).round().astype(np.int64))
 
 
 def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
-    """The few of the largest size, in the order they are in."""
+    """Return the (at most 50) things with the largest sizes, in their original order."""
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
 
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Rotation angle of the heaviest body of mechanisms without a joint to the world, such as a satellite."""
+    """Return a panel with the rotation angle of the heaviest body over time, for mechanisms without a joint to the
+    world, such as satellites; None for others."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]
@@ -161,7 +166,8 @@ def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Spins of bodies that rotate freely, in body axes; about z in the plane."""
+    """Return a panel with the angular velocities of freely rotating bodies in body axes over time; None if the
+    mechanism has joints."""
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
@@ -176,9 +182,8 @@ def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Positions of bodies, of both ends of rods and beams in parts, and of the node of a soft body that moves
-    most.
-    """
+    """Return a panel with positions over time: of bodies, of both ends of rods and divided beams, and of the node
+    of each soft body that moves most."""
     mechanism = run.mechanism
     alone, wholes = _liveliest_bodies(run, _alone(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
@@ -196,7 +201,8 @@ def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[PlacedBody]:
-    """Bodies whose centres of mass or first nodes move most, if there are many."""
+    """Return the given bodies; if there are many, only those whose centres of mass or first nodes move most in a
+    recorded run."""
     if len(bodies) <= MOST_ASKED:
         return bodies
     system, places = run.system, run.recording.position[_glances(run)]
@@ -205,7 +211,7 @@ def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[Placed
 
 
 def _alone(mechanism: Mechanism) -> list[PlacedBody]:
-    """The bodies that are no parts of a rod or of a beam in parts."""
+    """Return the bodies of a mechanism that are not parts of a rod or of a beam divided into parts."""
     parts = {placed for whole in mechanism.wholes.values() for placed in whole.parts}
     return [placed for placed in mechanism.bodies if placed not in parts]
 
@@ -215,7 +221,8 @@ def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
 
 
 def _middle(placed: PlacedBody) -> Attachment:
-    """The centre of mass of a rigid body, the middle of a beam, the softest node of a mesh, or the origin."""
+    """Return the point of a body whose position is plotted: centre of mass of a rigid body, middle of a beam, most
+    flexible node of a mesh, otherwise the origin."""
     data = placed.data
     if isinstance(data.points, BeamPoints):
         return placed.at(data.size / 2)
@@ -227,9 +234,8 @@ def _middle(placed: PlacedBody) -> Attachment:
 
 
 def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
-    """Softest point of the first bodies with a mesh, with its displacement (N + 1, 3) seen from the first interface
-    [m].
-    """
+    """Return the most flexible points of the first bodies made from meshes: label, point and displacement over time
+    (N + 1, 3) [m]. Displacements are seen from the first interface of the body."""
     points_found = []
     for placed in run.mechanism.bodies:
         points = placed.data.points
@@ -246,13 +252,14 @@ def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """The node that its shapes move most, as seen from the first interface."""
+    """Return the node of a flexible body that its shape functions move most, as seen from the first interface."""
     seen = _seen_from_interface(points, points.nodes, points.shapes)
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 
 
 def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -> Array:
-    """Shapes (k, 3, n) at places (k, 3) without the rigid motion of the first interface, where there is one.
+    """Return shape functions (k, 3, n) of a flexible body at k points ``places`` (k, 3) without the rigid motion of
+    its first interface. A body without interfaces keeps its shapes.
 
     A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
     """
@@ -264,7 +271,7 @@ def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -
 
 
 def point_label(port: Attachment) -> str:
-    """Label of a point of a body: "beam, end", "beam, 0.5 m along", "plate at (1, 0, 0) m"."""
+    """Return the label of a point of a body, such as "beam, end", "beam, 0.5 m along" or "plate at (1, 0, 0) m"."""
     name = port.placed.name
     match port.location:
         case Start() | Cut(at_end=False):
@@ -283,7 +290,7 @@ def point_label(port: Attachment) -> str:
 
 
 def _liveliest(run: RecordedRun, placed: PlacedBody) -> Attachment:
-    """The node of a soft body that goes farthest from where it was."""
+    """Return the node of a soft body that moves farthest from its initial position in a recorded run."""
     points = placed.data.points
     assert isinstance(points, SoftPoints), "asked for soft bodies"
     places = run.elastic(run.body_index(placed)).reshape(len(run.time), -1, points.dimension)

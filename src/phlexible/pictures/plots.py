@@ -38,7 +38,8 @@ NOISE = 1e-6
 
 
 def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | None" = None) -> "Figure | Axes":
-    """Energies since the start [J]; in a figure of its own, below them the size of the balance error.
+    """Plot the energies of a recorded motion over time [J], each relative to its value at the start. In a figure of
+    its own the error of the energy balance is shown below; return the figure or the given axes.
 
     Every curve begins at zero; its value at the start stands in brackets in the legend, so that the choice
     of where gravity has no energy hides nothing. Quantities that are zero throughout are left out.
@@ -65,7 +66,8 @@ def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | No
 
 
 def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None = None) -> None:
-    """Energies since the start with their legend; ``width`` of the axes [inch]."""
+    """Draw the energies of a motion over time, relative to their values at the start [J], with a legend into
+    matplotlib axes. ``width`` [inch] of the axes limits the legend."""
     curves = energy_curves(energy)
     largest = max(float(np.abs(values).max()) for values in curves.values())
     for label, values in curves.items():
@@ -81,9 +83,8 @@ def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None =
 
 
 def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
-    """Add a note under the label of the time with the meaning of brackets in the legend and the error of the
-    balance.
-    """
+    """Add a note below the time axis of an energy plot: what brackets in the legend mean, and the error of the
+    energy balance if ``with_error``."""
     notes = []
     if any(values[0] for values in energy_curves(energy).values()):
         notes.append("in brackets: energy at the start [J]")
@@ -101,7 +102,8 @@ def plot_elastic_displacement(
     normalized: bool = False,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Components of the elastic displacement in the body frame over time.
+    """Plot the components of the elastic displacement of a point of a flexible body in body axes over time.
+    ``normalized`` divides them by the size of the body; return the figure or the given axes.
 
     Args:
         run: what was recorded.
@@ -133,7 +135,8 @@ def plot_reaction(
     path: FilePath | None = None,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Force (N + 1, 3) [N] and moment (N + 1, 3) [N m] of a joint over time, world axes, without zero parts.
+    """Plot the force (N + 1, 3) [N] and the moment (N + 1, 3) [N m] that a joint transmits over time. Components
+    are in world axes, zero ones are left out; return the figure or the given axes.
 
     Into given axes the force only.
     """
@@ -196,7 +199,8 @@ LOOKS = {
 
 
 def energy_curves(energy: Energy) -> dict[str, Array]:
-    """Energies by name that are not zero throughout, the total always."""
+    """Return the energies of a motion over time [J] by name, without those that are zero throughout; the total is
+    always there."""
     curves = {name: np.asarray(getattr(energy, name)) for name in LOOKS}
     return {name: values for name, values in curves.items() if name == "total" or values.any()}
 

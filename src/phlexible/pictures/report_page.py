@@ -47,13 +47,15 @@ class Packing:
     _length: int = 0
 
     def exact(self, values: Any) -> int:
-        """Single precision, or whole numbers of 32 bits."""
+        """Store an array of a report page without loss, in single precision or as whole numbers of 32 bits. Return
+        its number, by which the page refers to it."""
         array = np.asarray(values)
         kind = "f4" if array.dtype.kind == "f" else "u4"
         return self._add(array.astype(f"<{kind}"), kind, [], [])
 
     def coarse(self, values: Array) -> int:
-        """16 bits for the numbers of each column, the last axes: enough for what eyes see. First axis: time.
+        """Store an array of a report page in 16 bits a value, scaled for each column over time (first axis):
+        precise enough for the eye. Return its number.
 
         Numbers of one instant have no range and are stored in single precision.
         """
@@ -67,16 +69,18 @@ class Packing:
         return self._add(steps.astype("<i2").reshape(np.shape(values)), "i2", scale.tolist(), shift.tolist())
 
     def shades(self, values: Array, low: float, high: float) -> int:
-        """256 levels between two values."""
+        """Store an array of a report page as 256 levels between the values ``low`` and ``high``, for colours.
+        Return its number."""
         share = (np.asarray(values) - low) / (high - low or 1.0)
         return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
 
     def raw(self, content: bytes) -> int:
-        """Store bytes without conversion and return their number."""
+        """Store bytes of a report page without conversion. Return the number by which the page refers to them."""
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
     def arrays(self) -> list[Array]:
-        """Arrays that are stored without quantization, flat."""
+        """Return all arrays of a report page that were stored without loss, flattened, in the order in which they
+        were stored."""
         kinds = [each["kind"] for each in self.entries]
         return [
             np.frombuffer(part, dtype=f"<{kind}").astype(np.float64)
@@ -85,7 +89,7 @@ class Packing:
         ]
 
     def text(self) -> str:
-        """All arrays as compressed base64 text."""
+        """Return all stored arrays of a report page as one compressed text in base64."""
         return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
 
     def _add(self, array: NDArray[Any], kind: str, scale: list[float], shift: list[float]) -> int:
@@ -104,7 +108,7 @@ class Packing:
 
 
 def compressed(content: bytes) -> str:
-    """Any bytes, as ``Packing.text`` has them."""
+    """Return bytes as compressed text in base64, the form in which a report page stores them."""
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
 
 
@@ -118,7 +122,8 @@ SIDES = 8
 
 
 def visible_skin(skin: Skin, reach: float) -> Skin:
-    """The skin with a surface, for a scene of that reach [m]."""
+    """Return the skin of a body (its drawn shape) with a surface thick enough to be seen in a scene of size
+    ``reach`` [m]. Lines become tubes, points balls."""
     if not skin.has_surface:
         return _clad(skin, reach)
     if skin.lines and skin.width[0] > 0:
@@ -130,7 +135,8 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
 
 
 def _clad(skin: Skin, reach: float) -> Skin:
-    """Tubes around lines, balls around balls."""
+    """Return the skin of a body (its drawn shape) with tubes around its lines and balls around its points. Their
+    thickness suits a scene of size ``reach`` [m]."""
     nodes: list[IntArray] = []
     offsets: list[Array] = []
     normals: list[Array] = []
@@ -161,7 +167,8 @@ def _clad(skin: Skin, reach: float) -> Skin:
 
 
 def _rings(line: Array, radius: float) -> Array:
-    """Circles around the points of a line (k, 3) that turn with it and do not twist, shape (k * SIDES, 3)."""
+    """Return circles of the given radius around the k points of a line (k, 3) as vertices of a tube, shape (k *
+    SIDES, 3). They are perpendicular to the line and do not twist."""
     along = np.gradient(line, axis=0)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
     side, angle = frame_along(along[0])[:, 1], np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
@@ -192,7 +199,8 @@ Tree = dict[str, Any]
 
 
 def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Packing) -> Tree:
-    """The head of a report about the scene; ``fields`` by the number of their body."""
+    """Return a scene as nested dictionaries that the 3D viewer of a report reads. Arrays are stored in ``pack``;
+    ``fields`` are stresses and forces for colours by index of the body."""
     moved = moved_data(scene, pack)
     skins: list[Tree] = []
     known: dict[int, int] = {}
@@ -254,7 +262,8 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 
 
 def moved_data(scene: Scene, pack: Packing) -> Tree:
-    """Data of a scene that change with time: poses of bodies and surfaces, frames and arrows."""
+    """Return those data of a scene for the 3D viewer of a report that change with time: poses of bodies and
+    surfaces, moving frames and arrows. Arrays are stored in ``pack``."""
     shown = (*scene.bodies, *scene.surfaces)
     turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
     return {
@@ -278,7 +287,8 @@ def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
 
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
-    """Bodies that look the same share a skin: the arrays of equal ones are one in the packing."""
+    """Return the index of a body's skin (its drawn shape) in the list ``skins`` of a report. A new skin is added to
+    the list; bodies that look the same share one."""
     if id(body.skin) in known:
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
@@ -299,9 +309,8 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
 
 
 def _table(skin: Skin) -> Array:
-    """Displacements and rotations of the nodes for each coordinate, then their positions, shape (N (2 n + 1),
-    3).
-    """
+    """Return the shape functions of a skin's nodes as a table for the 3D viewer, shape (N (2 n + 1), 3). A node has
+    displacement and rotation for each of n coordinates, then its position."""
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
@@ -311,7 +320,8 @@ def _table(skin: Skin) -> Array:
 
 
 def _quaternions(rotations: Array) -> Array:
-    """(..., 3, 3) to (..., 4), x y z w, each near the one before in time."""
+    """Convert rotation matrices (..., 3, 3) over time (first axis) to quaternions (..., 4) in the order x, y, z, w.
+    Signs are chosen so that each is near the one before."""
     found = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*rotations.shape[:-2], 4)
     jumps = np.einsum("t...k,t...k->t...", found[1:], found[:-1]) < 0
     signs = np.cumprod(np.concatenate([np.ones((1, *found.shape[1:-1])), np.where(jumps, -1.0, 1.0)]), axis=0)
@@ -319,7 +329,8 @@ def _quaternions(rotations: Array) -> Array:
 
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
-    """A point that a body, a moving frame or the world carries."""
+    """Return a point that a body, a moving frame or the world carries as a dictionary for the 3D viewer of a
+    report."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,
@@ -338,7 +349,8 @@ def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
 
 
 def _up(scene: Scene) -> Array:
-    """Against gravity, along the nearest axis; without gravity z in space and y in the plane."""
+    """Return the unit vector that is upwards in the 3D viewer, shape (3,): against gravity along the nearest axis;
+    without gravity z in space, y in the plane."""
     if scene.dimension == 2:
         return np.array([0.0, 1.0, 0.0])
     if not scene.gravity.any():
@@ -350,7 +362,8 @@ def _up(scene: Scene) -> Array:
 
 
 def _points(scene: Scene) -> list[Tree]:
-    """Ends of bodies whose path can be shown."""
+    """Return the end points of bodies whose paths the 3D viewer of a report can show, as dictionaries of label,
+    body and node; at most 40."""
     found = []
     for number, body in enumerate(scene.bodies):
         last = len(body.skin.positions) - 1
@@ -362,7 +375,8 @@ def _points(scene: Scene) -> list[Tree]:
 
 
 def _ranges(fields: Mapping[int, Sequence[NodeField]]) -> dict[str, tuple[float, float, str]]:
-    """Least and greatest value of each quantity over all bodies, symmetric about zero where it changes sign."""
+    """Return the least and greatest value and the unit of each coloured quantity over all bodies, by name. Ranges
+    are symmetric about zero where the quantity changes its sign."""
     found: dict[str, tuple[float, float, str]] = {}
     for each in (each for of_body in fields.values() for each in of_body):
         low, high = float(each.values.min()), float(each.values.max())
@@ -401,14 +415,15 @@ class InlinePage:
 
 
 def asset(name: str) -> str:
-    """A file beside this one, as text."""
+    """Return the text of a file of the report template (folder ``assets``), such as "style.css"."""
     return files("phlexible.pictures").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def page(
     title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str], script: str = ""
 ) -> str:
-    """One HTML page that holds everything and asks the network for nothing; a script may follow the viewer."""
+    """Return a complete HTML report page with 3D viewer, data and sections; it needs no network. ``head`` is data
+    for the viewer, ``pack`` the arrays, ``script`` code that follows the viewer."""
     numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
     places = {
         "TITLE": escape(title),
@@ -426,14 +441,14 @@ def page(
 
 
 def page_without_view(title: str, subtitle: str, sections: Sequence[str]) -> str:
-    """Return an HTML page of sections in the style of a report, without the 3D view."""
+    """Return an HTML page with title and sections in the style of a report, without the 3D view."""
     places = {"TITLE": escape(title), "SUBTITLE": escape(subtitle), "STYLE": asset("style.css")}
     places["SECTIONS"] = "\n".join(sections)
     return PLACE.sub(lambda match: places[match[1]], asset("tables.html"))
 
 
 def html_path(path: str | PathLike[str]) -> str:
-    """The path, refused before any work unless it names an HTML file.
+    """Return the path as a string; raise ``ParameterError`` unless it ends in ``.html`` or ``.htm``.
 
     Raises:
         ParameterError: names it.
@@ -445,7 +460,7 @@ def html_path(path: str | PathLike[str]) -> str:
 
 
 def write_page(path: str | PathLike[str], text: str) -> None:
-    """Write the text of a page to a file.
+    """Write the text of an HTML page to a file; raise ``ResultFileError`` if that is impossible.
 
     Raises:
         ResultFileError: the file cannot be written.
@@ -458,19 +473,22 @@ def write_page(path: str | PathLike[str], text: str) -> None:
 
 
 def section(title: str, content: str, is_open: bool = False) -> str:
-    """A part of the page that opens and closes."""
+    """Return a section of an HTML report that opens and closes on a click on its title; ``is_open`` is its first
+    state."""
     return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{content}</details>"
 
 
 def findings(texts: Sequence[str]) -> str:
-    """A list of what should be looked at."""
+    """Return an HTML list of the problems found in a run that a reader should look at, or a sentence that there are
+    none."""
     if not texts:
         return "<p>No problems found.</p>"
     return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in texts)}</ul>"
 
 
 def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
-    """The parts of a model, each with its parameters."""
+    """Return HTML that lists the parts of a model by family, such as joints or loads, each with its parameters in a
+    table. ``intro`` is a first sentence."""
     lines = [f"<p>{escape(intro)}</p>"]
     for name, parts in families.items():
         inner = "".join(section(part.heading, table(part.rows)) for part in parts)
@@ -479,7 +497,7 @@ def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
 
 
 def versions() -> str:
-    """Table of the versions with which the report was made."""
+    """Return an HTML table of the versions of phlexible, Python, NumPy and SciPy."""
     import scipy
 
     python = ".".join(map(str, sys.version_info[:3]))

@@ -50,7 +50,8 @@ FORMULA = re.compile(r"(?<!\\)\$(.*?)(?<!\\)\$")
 
 
 def plotted_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
-    """Indices of instants that include the ends and the extremes of every curve in each interval of time."""
+    """Return indices of about ``count`` instants with which curves over time are plotted. The ends and the extremes
+    of every curve in each interval are included, so that no peak is lost."""
     size = len(curves[0])
     if size <= count:
         return np.arange(size)
@@ -67,7 +68,8 @@ def plotted_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
 def panels_of(
     run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing, shown: IntArray
 ) -> list[dict[str, Any]]:
-    """Energies since the start, what tells most, curves of the user; all curves have the instants ``shown``."""
+    """Return the plots of a report as dictionaries: energies, curves of the user, and the most informative curves
+    of the motion. Arrays are stored in ``pack``; all curves contain the instants ``shown``."""
     chosen = [Panel(name, tuple(_components(name, values, run.count))) for name, values in curves.items()]
     found = [_energies(energy_of(run.recording), run.time, pack, shown)]
     found += [_packed(panel, run.time, pack, shown) for panel in [*chosen, *default_panels(run, points, most=3)]]
@@ -119,7 +121,7 @@ def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[s
 
 
 def _plain(text: str) -> str:
-    """Without the signs of formulas."""
+    """Return a text for Matplotlib without the signs of formulas, so that HTML can show it."""
     found = FORMULA.sub(lambda match: match[1].replace("\\omega_", "ω").replace("_", ""), text)
     return found.replace(r"\$", "$")
 
@@ -140,7 +142,8 @@ def motion_page(
     title: str | None = None,
     script: str = "",
 ) -> str:
-    """The page as text, see ``Motion.report``; a script may follow the viewer.
+    """Return the HTML report of a recorded motion as text: 3D view, plots, checks and the model. ``curves`` are
+    further values over time, ``script`` code that follows the viewer; see ``Motion.report``.
 
     Raises:
         ParameterError: a count below 2, or curves of another length.
@@ -180,7 +183,8 @@ def motion_page(
 
 
 def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
-    """Checks and numbers of a run, with further remarks, as sections of a page."""
+    """Return two HTML sections about a run, checks (energy balance, joint gaps, step errors) and summary, with
+    further ``remarks``."""
     check, facts = checked(run), figures(run)
     checks = [
         ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
@@ -198,7 +202,7 @@ def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
 def measured(
     sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
-    """Readings of sensors and further curves, by name.
+    """Return the readings of sensors over a run and further curves, by name with unit, for the plots of a report.
 
     Raises:
         ParameterError: no sensors, or curves without names.
@@ -216,14 +220,16 @@ def measured(
 
 
 def _numbers(placed: PlacedBody) -> int:
-    """About how many numbers an instant of it takes in the file."""
+    """Return about how many numbers one instant of a body takes in a report file, from which the number of stored
+    instants is chosen."""
     if placed.nodes is None:
         return 2 * (7 + placed.data.elastic_count)
     return 6 * 300 if placed.is_string else 3 * len(placed.nodes.positions)
 
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
-    """Evenly spread over time, as many as the file should hold."""
+    """Return indices of evenly spread instants for the 3D view of a report: ``wanted`` ones, or as many as keep the
+    file small."""
     numbers = sum(_numbers(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time
@@ -240,13 +246,13 @@ MODE_HEADS = ("mode", "frequency [rad/s]", "[Hz]", "damping ratio")
 
 
 def mode_rows(modes: Modes) -> list[tuple[str, ...]]:
-    """Number, frequency and damping ratio of each mode, in words."""
+    """Return table rows of texts with number, frequency [rad/s], frequency [Hz] and damping ratio of each mode."""
     pairs = enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True), start=1)
     return [(f"{k}", f"{w:.6g}", f"{w / (2 * np.pi):.6g}", f"{zeta:.3g}") for k, (w, zeta) in pairs]
 
 
 def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
-    """Write a page with modes; see ``ModeShapes.report``."""
+    """Write an HTML report in which all modes of a linear model move in a 3D view; see ``ModeShapes.report``."""
     target, heading = html_path(path), optional_text("title", title) or "modes"
     pack, count = Packing(), len(modes.eigenvalues)
     scene = scene_of_modes(linear, [modes.shapes[:, number] for number in range(count)])

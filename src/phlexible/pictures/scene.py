@@ -19,7 +19,8 @@ PALETTE = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b
 
 
 def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str]:
-    """A colour for each body: one for each of a few, one for each description of many."""
+    """Return a colour "#rrggbb" for each body: the user's, or one for each of a few bodies; bodies of one
+    description share it if there are many."""
     names = list(dict.fromkeys(wholes))
     if len(names) <= len(PALETTE):
         keys: list[object] = list(wholes)
@@ -154,22 +155,25 @@ class DrawnBody:
 
     @property
     def is_rigid(self) -> bool:
-        """Whether it has no elastic coordinates."""
+        """Whether this drawn body has no elastic coordinates."""
         return not self.eta.shape[1]
 
     def places(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:
-        """World positions of material points (N, 3) with shapes (N, 3, n), shape (k, N, 3) [m]."""
+        """Return world positions of N material points of this body at all k instants, shape (k, N, 3) [m]. They are
+        given by undeformed positions (N, 3) and shape functions (N, 3, n); ``scale`` enlarges deformations."""
         factor = 1.0 if self.is_nodal else scale
         local = positions + factor * np.einsum("pin,tn->tpi", shapes, self.eta)
         return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])
 
     def nodes(self, scale: float = 1.0) -> Array:
-        """World positions of the nodes of the skin, shape (k, N, 3) [m]; ``scale`` enlarges deformations."""
+        """Return world positions of the nodes of this body's drawn shape at all k instants, shape (k, N, 3) [m];
+        ``scale`` enlarges deformations."""
         local = self.skin.node_positions(self.eta, 1.0 if self.is_nodal else scale)
         return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])
 
     def vertices(self, scale: float = 1.0) -> Array:
-        """World positions of the vertices of the surface, shape (k, v, 3) [m]."""
+        """Return world positions of the vertices of this body's drawn surface at all k instants, shape (k, v, 3)
+        [m]; ``scale`` enlarges deformations."""
         skin = self.skin
         if skin.coordinates is not None:
             return self.nodes(scale)[:, skin.vertex_nodes]
@@ -189,7 +193,7 @@ class _Box:
     high: Array = field(default_factory=lambda: np.full(3, -np.inf))
 
     def take(self, points: Array) -> None:
-        """Points (..., 3) to be inside."""
+        """Enlarge this bounding box so that it contains the finite ones of the given points (..., 3)."""
         flat = points.reshape(-1, 3)
         flat = flat[np.isfinite(flat).all(axis=1)]
         self.low = np.minimum(self.low, flat.min(axis=0, initial=np.inf))
@@ -225,7 +229,8 @@ class Scene:
     surfaces: tuple[DrawnBody, ...] = ()
 
     def places(self, anchor: Anchor, scale: float = 1.0) -> Array:
-        """World positions of an anchor, shape (k, 3) [m]."""
+        """Return world positions of a point that a body, moving frame or the world carries, at all k instants of
+        this scene; shape (k, 3) [m]."""
         if anchor.body is not None:
             return self.bodies[anchor.body].places(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:
@@ -234,7 +239,8 @@ class Scene:
         return np.tile(anchor.position, (len(self.time), 1))
 
     def directions(self, anchor: Anchor, axis: Array, scale: float = 1.0) -> Array:
-        """World components of a direction that turns with an anchor, shape (k, 3)."""
+        """Return world components of a direction ``axis`` that turns with a body or moving frame, at all k instants
+        of this scene, shape (k, 3)."""
         if anchor.body is not None:
             body = self.bodies[anchor.body]
             turned = axis + scale * cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)
@@ -245,7 +251,7 @@ class Scene:
 
     @cached_property
     def corners(self) -> tuple[Array, Array]:
-        """Lowest and highest coordinates of everything at all instants, each of shape (3,) [m]."""
+        """Lowest and highest coordinates of everything in this scene over all its instants, shape (3,) each [m]."""
         ends = _Box()
         ends.take(self.paths)
         for body in (*self.bodies, *self.surfaces):
@@ -259,13 +265,15 @@ class Scene:
 
     @cached_property
     def size(self) -> float:
-        """Longest edge of the box around everything; 1 where all is at one point [m]."""
+        """Longest edge of the box around everything in this scene over all its instants [m]; 1 where all is at one
+        point."""
         low, high = self.corners
         return float((high - low).max()) or 1.0
 
     @cached_property
     def reach(self) -> float:
-        """Longest edge of the box around everything at the first instant, the measure of symbols [m].
+        """Longest edge of the box around everything in this scene at its first instant [m], to which sizes of
+        symbols are relative.
 
         A mechanism that flies far is not its path.
         """
@@ -276,7 +284,7 @@ class Scene:
 
     @cached_property
     def greatest_load(self) -> tuple[float, float]:
-        """Largest force [N] and largest torque [N m] at all instants."""
+        """Largest force [N] and largest torque [N m] in this scene over all its instants."""
         largest_loads = [0.0, 0.0]
         for arrow in self.arrows:
             largest = float(np.linalg.norm(arrow.values, axis=1).max(initial=0.0))

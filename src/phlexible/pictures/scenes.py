@@ -53,12 +53,14 @@ class AnchorPlaces:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Bodies and frames of a mechanism with their indices."""
+        """Return an object that knows the indices of all bodies and moving frames of a mechanism, for the points of
+        a scene."""
         bodies = {placed: index for index, placed in enumerate(mechanism.bodies)}
         return cls(bodies, {frame: index for index, frame in enumerate(moving_frames(mechanism))})
 
     def anchor(self, port: Port) -> Anchor:
-        """Anchor of a port in the scene."""
+        """Return the point of a scene for a port (attachment on a body, moving frame or ground point) of the
+        mechanism."""
         if isinstance(port, Attachment):
             point = port.point
             turns = np.zeros_like(point.shapes) if point.rotations is None else point.rotations
@@ -68,7 +70,8 @@ class AnchorPlaces:
         return Anchor(None, self.frames[port], np.zeros(3), NOTHING, NOTHING)
 
     def direction(self, port: Port, axis: Array) -> Array:
-        """World axes at t = 0, in the axes of the port, shape (3,)."""
+        """Convert a direction in world axes at t = 0 to the axes of the body that a port is on, shape (3,);
+        unchanged without a body frame."""
         if isinstance(port, Attachment) and port.placed.nodes is None:
             return np.asarray(port.placed.rotation.T @ axis)
         return axis
@@ -81,7 +84,8 @@ MOST_ARROWS = 13
 
 
 def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
-    """Arrows of all loads with known values: not of controllers, nor of functions that a file left out."""
+    """Yield the arrows of all forces and torques with known values in a scene. Loads by controllers and by
+    functions that a file does not contain are left out."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -102,7 +106,8 @@ def _some(load: Load) -> list[PointLoad]:
 
 
 def _values(entry: PointLoad, time: Array) -> Array | None:
-    """Shape (k, 3), or None where they are not known."""
+    """Return the values of a load at the given times [s], shape (k, 3); None if they are unknown (controllers) or
+    no vectors (pressures)."""
     if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
         return None
     try:
@@ -112,7 +117,7 @@ def _values(entry: PointLoad, time: Array) -> Array | None:
 
 
 def _turned(scene: Scene, anchor: Anchor, values: Array) -> Array:
-    """Body axes to world axes, shape (k, 3)."""
+    """Convert vectors (k, 3) in the axes of a body to world axes at all k instants of a scene, shape (k, 3)."""
     axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
     return np.asarray(np.einsum("tij,tj->ti", axes, values))
 
@@ -123,7 +128,8 @@ NO_AXIS = np.zeros(3)
 
 
 def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -> Iterator[Symbol]:
-    """Symbols of all joints, elements and drives; cuts of a beam in parts have none."""
+    """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between parts
+    of one divided beam have none."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
         if not _is_cut(joint, places, wholes):
@@ -135,7 +141,8 @@ def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -
 
 
 def axis_of(joint: KinematicPair) -> Array:
-    """The axis of a joint, world axes at the initial pose, or zero, shape (3,)."""
+    """Return the unit axis of a joint in world axes at the initial pose, shape (3,); zero for joints without
+    one."""
     match joint:
         case Revolute() | AxialJoint():
             return joint.unit_axis()
@@ -193,7 +200,8 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
 
 
 def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
-    """Symbol of a drive that rotates a joint or moves it along its axis."""
+    """Return the symbol of a drive or motor that rotates a joint or moves it along its axis; ``coordinate`` is the
+    driven joint coordinate."""
     if coordinate.endswith("angle"):
         return _in_joint(SymbolKind.MOTOR, label, joint, places)
     return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))
@@ -205,7 +213,8 @@ def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: Anchor
 
 
 def _is_cut(joint: Joint, places: AnchorPlaces, wholes: Sequence[str]) -> bool:
-    """Whether a joint only holds two parts of one beam together."""
+    """Return whether a joint only connects two parts of one divided beam; ``wholes`` are names of the whole that
+    each body belongs to."""
     ports = joint.first, joint.second
     bodies = [places.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
     return len(bodies) == 2 and wholes[bodies[0]] == wholes[bodies[1]]
@@ -223,7 +232,8 @@ KIND = "Surface"
 
 
 def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[DrawnBody]:
-    """Planes and shapes of contacts and of what rolls; a shape that a body has anyway is not drawn again."""
+    """Yield the contact planes and contact shapes of a mechanism as bodies to be drawn. Shapes that a body shows
+    anyway are left out."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
     touched = [part for each in contacts for part in each.parts if isinstance(part, Touchable)]
@@ -239,7 +249,8 @@ HEIGHT = RollingCondition.HEIGHT.value
 
 
 def _key(surface: Touchable) -> object:
-    """Equal for planes that are one."""
+    """Return a key that is equal for contact planes that are the same plane, so that each is drawn once; other
+    surfaces are their own keys."""
     if isinstance(surface, Plane):
         port = surface.port
         place = port.placed if isinstance(port, Attachment) else tuple(np.round(port.initial_position(), 12))
@@ -248,7 +259,8 @@ def _key(surface: Touchable) -> object:
 
 
 def _shows_itself(surface: Touchable) -> bool:
-    """Whether its carrier is a body with a look of its own."""
+    """Return whether the body that carries a contact surface is drawn with a shape of its own, so that the surface
+    need not be drawn."""
     if isinstance(surface, Plane):
         return False
     carriers = [port.placed.body for port in surface.ports if isinstance(port, Attachment)]
@@ -278,7 +290,8 @@ def _drawn(surface: Touchable, places: AnchorPlaces, scene: Scene) -> DrawnBody:
 
 
 def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
-    """About its start, in the axes of what carries it."""
+    """Return the triangulated surface of a capsule (cylinder with round ends) relative to its start, in the axes of
+    its body."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
     polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
@@ -289,7 +302,8 @@ def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
 
 
 def _slab(plane: Plane, places: AnchorPlaces, scene: Scene) -> Triangulation:
-    """Slab of a plane, as wide as the scene above it; half the scene on a body, with which it moves."""
+    """Return a thin triangulated slab that stands for a contact plane, as wide as the scene. On a moving body it is
+    as wide as the mechanism."""
     normal = places.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -321,7 +335,8 @@ PATH_POINTS = 240
 
 
 def scene_at_start(mechanism: Mechanism) -> Scene:
-    """A model as it was put together, undeformed; one instant, t = 0."""
+    """Return the scene (drawable state) of a model as it was put together, undeformed, with the single instant t =
+    0."""
     poses = []
     for placed in mechanism.bodies:
         if placed.nodes is None:
@@ -332,14 +347,15 @@ def scene_at_start(mechanism: Mechanism) -> Scene:
 
 
 def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
-    """A recorded run at chosen instants."""
+    """Return the scene (drawable states) of a recorded run at the stored instants with the given indices."""
     record, poses = run.recording, _poses(run.at(instants), len(instants))
     time, frames, turns = record.time[instants], record.frames[instants], record.frame_rotations[instants]
     return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
 
 
 def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
-    """A scene of the same model at other instants, without its loads; what does not move is not made again."""
+    """Return a scene of a recorded run at other instants, made from a scene of the same model without building
+    shapes anew. Loads are left out."""
     picked, record = run.at(instants), run.recording
     bodies = tuple(
         replace(drawn, origins=origins, rotations=rotations, eta=eta)
@@ -351,7 +367,8 @@ def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
 
 
 def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
-    """A mechanism in given poses, moving frames where they are at t = 0.
+    """Return the scene (drawable states) of a mechanism in given poses of all its bodies. Moving frames are where
+    they are at t = 0.
 
     Args:
         mechanism: what is drawn.
@@ -365,7 +382,8 @@ def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Sce
 
 
 def _poses(run: RecordedRun, count: int) -> list[Pose]:
-    """Poses and elastic coordinates of every body at all instants of a run."""
+    """Return the origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of each body in a recorded
+    run. k is the number of instants."""
     poses = []
     for index, placed in enumerate(run.system.bodies):
         if placed.nodes is None:
@@ -418,7 +436,7 @@ def _scene(
 
 
 def _skins(mechanism: Mechanism) -> list[Skin]:
-    """Skins of all bodies; equal ones are shared."""
+    """Return the skin (drawn shape) of each body of a mechanism; equal bodies share one."""
     ports_of, known, skins = _joint_positions(mechanism), dict[object, Skin](), []
     for placed in mechanism.bodies:
         ports = np.array(ports_of.get(placed, [])).reshape(-1, 3)
@@ -430,7 +448,8 @@ def _skins(mechanism: Mechanism) -> list[Skin]:
 
 
 def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
-    """Positions in body axes at which joints and force elements act, for each body."""
+    """Return for each body the positions in body axes at which joints and force elements act, so that its drawn
+    shape can reach them."""
     pairs = [(joint.first, joint.second) for joint in mechanism.joints]
     pairs += [element.ports for element in mechanism.applied_elements]
     positions: dict[PlacedBody, list[Array]] = {}
@@ -440,7 +459,8 @@ def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
 
 
 def _smooth_paths(run: RecordedRun) -> Array:
-    """Paths of the moving frames, through the stored instants with the recorded velocities there."""
+    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m]: cubic curves
+    through stored positions and velocities."""
     time, places = run.recording.time, run.recording.frames
     if len(time) < 2 or not places.shape[1]:
         return places
@@ -461,7 +481,8 @@ LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
 
 
 def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
-    """Modes one after the other, each at ``PHASES`` + 1 instants of a period; time counts phases in periods.
+    """Return a scene in which the modes of a linear model move one after the other, each through one period. Its
+    time counts periods; the largest displacement is a tenth of the model's extent.
 
     The largest displacement of each is a tenth of the model's extent.
     """
@@ -479,7 +500,8 @@ def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]
 
 
 def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases: Array) -> Scene:
-    """Every shape at every phase."""
+    """Return a scene of all given mode shapes, one after the other, each at all phases (in periods) of its
+    motion."""
     waves = np.exp(2j * np.pi * phases)
     motion = np.concatenate([(waves[:, None] * shape).real for shape in shapes])  # (k, coordinates)
     time = np.concatenate([number * (1.0 + 1.0 / PHASES) + phases for number in range(len(shapes))])
@@ -501,7 +523,8 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
 
 
 def _size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
-    """Largest displacement of a node for a shape of this size, by a small multiple of it."""
+    """Return the largest displacement of a drawn node for a mode shape, by which the shape is scaled [m]. It is
+    evaluated for a small multiple of the shape."""
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)
     moved = _scene_of_mode(linear, [small * shape], np.zeros(1))
     away = [
@@ -511,14 +534,16 @@ def _size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
 
 
 def most_real(shape: Array | ComplexArray) -> ComplexArray:
-    """A shape at the phase at which most of it is real, so that it shows at phase 0."""
+    """Return a complex mode shape multiplied by the phase factor that makes its real part largest, so that it shows
+    at phase 0."""
     # sum (shape e^{-i a})^2 is real and positive for this a, so the real part is the larger one
     full = np.asarray(shape, dtype=np.complex128)
     return np.asarray(full * np.exp(-0.5j * np.angle(np.sum(full**2))))
 
 
 def largest_turn(linear: Linearization, shape: ComplexArray) -> float:
-    """The largest turn of a body in a mode, shape (coordinates,)."""
+    """Return the largest rotation of a body about one of its axes in a mode, in the units of ``shape``
+    (coordinates,)."""
     largest = 0.0
     for index, placed in enumerate(linear.system.bodies):
         begin = linear.system.layout.velocity[index]
@@ -533,7 +558,8 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
-    """Fields of the drawn bodies at chosen instants, by the number of the body; not of those that have none."""
+    """Return quantities by which bodies are coloured (axial force, tension, stress) at chosen instants, by index of
+    the body. Bodies without such quantities are left out."""
     picked = run.at(instants)
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
@@ -555,7 +581,8 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
-    """Von Mises stress of the bodies from meshes at chosen instants, by the name of the body."""
+    """Return the von Mises stress [Pa] at the drawn nodes of all bodies made from meshes at chosen instants, by
+    name of the body."""
     picked = run.at(instants)
     found = {
         drawn.name: _stress_in_mesh(picked, placed, drawn)
@@ -572,7 +599,8 @@ def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> N
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:
-    """Tension of a string interpolated from quadrature points to equally spaced nodes."""
+    """Return the tension [N] of a string at ``count`` equally spaced nodes at all instants, interpolated between
+    its quadrature points."""
     values = tension(run, placed)
     assert isinstance(placed.data, AbsoluteBody)
     elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))

@@ -31,7 +31,8 @@ def plot_section_forces(
     path: str | PathLike[str] | None = None,
     title: str = "",
 ) -> "Figure":
-    """One panel for each section force that is not zero throughout; jumps between elements are shown.
+    """Plot the section forces and moments along a beam at some instants, one panel for each that is not zero
+    throughout. Ranges over all times are shaded; jumps between elements are shown; return the figure.
 
     Args:
         forces: at stations along the beam.
@@ -65,7 +66,8 @@ def plot_section_forces(
 
 
 def _panels(forces: SectionForces) -> list[tuple[str, Array]]:
-    """Labels and values of what is not zero throughout; the normal force always."""
+    """Return label and values of the section forces and moments that are not zero throughout; the normal force is
+    always there."""
     named = [
         ("$N$ [N]", forces.normal),
         ("$Q_y$ [N]", forces.shear_y),

@@ -72,7 +72,7 @@ SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """The settings while a figure is made or written.
+    """Context manager that applies the plot style of the library to matplotlib while a figure is made or written.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -84,7 +84,7 @@ def house_style() -> Iterator[None]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Keeps matplotlib from logging each font of the list that a machine does not have."""
+    """Context manager that keeps matplotlib from logging fonts that the machine does not have."""
     import logging
 
     logger = logging.getLogger("matplotlib.font_manager")
@@ -97,7 +97,7 @@ def quiet_fonts() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, layout: str | None = "constrained") -> "Figure":
-    """An empty figure [inch] that belongs to no window."""
+    """Return an empty matplotlib figure of the given size [inch] that belongs to no window."""
     optional("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -108,7 +108,8 @@ def new_figure(width: float, height: float, layout: str | None = "constrained") 
 
 
 def picture_path(path: str | PathLike[str] | None) -> str | None:
-    """The path of a picture, refused before anything is drawn unless it is a path or None.
+    """Return the path of a picture as a string, or None for None; raise ``ParameterError`` for anything that is no
+    path.
 
     Raises:
         ParameterError: names it.
@@ -117,7 +118,7 @@ def picture_path(path: str | PathLike[str] | None) -> str | None:
 
 
 def check_axes(axes: object) -> None:
-    """Refuses what is neither axes of matplotlib nor None, before anything is drawn.
+    """Raise ``ParameterError`` unless a user's ``axes`` are axes of matplotlib or None.
 
     Raises:
         ParameterError: names it.
@@ -127,7 +128,7 @@ def check_axes(axes: object) -> None:
 
 
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
-    """Writes the figure if a path is given; its ending says the format.
+    """Write a figure to a file if a path is given, whose ending says the format, and return the figure.
 
     Raises:
         ParameterError: a format that matplotlib does not write.
@@ -144,7 +145,8 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
 
 
 def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
-    """A figure as an image inside of HTML; nothing where matplotlib is not installed."""
+    """Return an HTML image of the figure that ``draw`` makes; an empty text where matplotlib is not installed.
+    ``label`` describes it for readers who do not see it."""
     try:
         figure: Any = draw()
     except MissingExtraError:
@@ -157,7 +159,8 @@ def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
 
 
 def finished(drawn: "Axes", user_axes: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
-    """Figure of axes, or the axes of the user, after writing the figure if a path is given.
+    """Write the figure of drawn axes to a file if a path is given. Return the axes of the user, or the figure where
+    the user gave none.
 
     Returns:
         The axes of the user, or the figure where there are none.
@@ -168,7 +171,8 @@ def finished(drawn: "Axes", user_axes: "Axes | None", path: str | PathLike[str] 
 
 
 def plain_text(text: object) -> str:
-    """A user's name as Matplotlib shows it letter by letter: dollars do not begin a formula."""
+    """Return a user's text with dollar signs escaped, so that Matplotlib shows it literally and not as a
+    formula."""
     return str(text).replace("$", r"\$")
 
 
@@ -181,7 +185,8 @@ TRIES = 40
 
 
 def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
-    """A legend in rows above the axes, flush with the left side, of as many columns as fit.
+    """Add a legend above matplotlib axes, flush left, with as many columns as fit into ``width`` [inch], at most
+    ``columns``.
 
     Args:
         axes: with labelled artists; none: there is no legend.
@@ -211,7 +216,7 @@ def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, *
 
 
 def fold_exponent(axes: "Axes") -> None:
-    """A common power of ten of the numbers goes into the label of the axis, where no legend covers it."""
+    """Move the common power of ten of the tick labels into the label of the y axis, where no legend covers it."""
     formatter: Any = axes.yaxis.get_major_formatter()
     ticks = axes.get_yticks()
     low, high = axes.get_ylim()
@@ -222,7 +227,8 @@ def fold_exponent(axes: "Axes") -> None:
 
 
 def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int:
-    """The most columns whose labels fit into a width [points]."""
+    """Return the greatest number of legend columns, at most ``most``, whose labels fit into a width ``room``
+    [points]."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Text
@@ -244,19 +250,20 @@ def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int
 
 
 def _by_rows(number: int, count: int) -> list[int]:
-    """Entries in the order in which a legend of ``count`` columns, filled one by one, reads in rows."""
+    """Return the order of ``number`` legend entries in which a legend that fills its ``count`` columns one by one
+    reads in rows."""
     return [k for column in range(count) for k in range(column, number, count)]
 
 
 def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
-    """Entries column by column as legends have them: the first columns are longer by one."""
+    """Split legend entries into ``count`` columns as matplotlib does: the first columns are longer by one entry."""
     rows, longer = divmod(len(widths), count)
     starts = [k * rows + min(k, longer) for k in range(count + 1)]
     return [widths[a:b] for a, b in pairwise(starts)]
 
 
 def spread_labels(axes: "Axes", texts: Sequence[Any]) -> None:
-    """Moves annotations down until none covers another; ``figure.draw_without_rendering`` came before."""
+    """Move texts in matplotlib axes down until none covers another. The figure must have been laid out before."""
     renderer: Any = axes.get_figure(root=True).canvas.get_renderer()  # type: ignore[union-attr]
     placed: list[Any] = []
     for text in texts:
@@ -286,11 +293,12 @@ class StressColors:
 
     @property
     def greatest(self) -> float:
-        """Largest stress of all bodies at the last instant, the one that is drawn in colours [Pa]."""
+        """Largest stress of all coloured bodies at the last instant, the upper end of the colour scale [Pa]."""
         return max((float(field.values[-1].max()) for field in self.fields.values()), default=0.0) or 1.0
 
     def base(self, body: DrawnBody, instant: int) -> Array:
-        """Colours of the triangles of a body, shape (t, 3), or its uniform colour, shape (3,)."""
+        """Return the colours of the triangles of a body by their stress at an instant, shape (t, 3); its uniform
+        colour (3,) if it has no stress."""
         if body.name not in self.fields:
             return rgb(body.color)
         from matplotlib import colormaps
@@ -306,18 +314,20 @@ NO_STRESS = StressColors({})
 
 
 def rgb(color: str) -> Array:
-    """Colour "#rrggbb" as numbers from 0 to 1, shape (3,)."""
+    """Return a colour "#rrggbb" as red, green and blue between 0 and 1, shape (3,)."""
     return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
 
 
 def faded(color: str, strength: float) -> tuple[float, float, float]:
-    """The colour mixed with white."""
+    """Return a colour "#rrggbb" mixed with white as red, green and blue between 0 and 1; ``strength`` 0 is white, 1
+    the colour."""
     red, green, blue = (1 - strength) + strength * rgb(color)
     return float(red), float(green), float(blue)
 
 
 def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
-    """Colours (t, 3) of triangles with corners (t, 3, 3) and their own colours (3,) or (t, 3), lit from above."""
+    """Return the colours (t, 3) of triangles with corners (t, 3, 3), lit by a lamp from above. ``base`` are their
+    own colours, (3,) or (t, 3); ``strength`` below 1 fades them."""
     a, b, c = np.moveaxis(corners, 1, 0)
     normals = np.cross(b - a, c - a)
     length = np.linalg.norm(normals, axis=1)
@@ -328,7 +338,8 @@ def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
 
 
 def moved_back(corners: Array, viewer: Array, way: float) -> Array:
-    """Triangles (t, 3, 3) of which those that show a viewer in that direction their inner side are farther away.
+    """Return triangles (t, 3, 3) in which those that show their inner side to the viewer are moved away from him.
+    ``viewer`` is the unit vector to the viewer, ``way`` the distance.
 
     By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
     """
@@ -339,7 +350,8 @@ def moved_back(corners: Array, viewer: Array, way: float) -> Array:
 
 
 def refined(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
-    """Triangles (t, 3, 3) or lines (t, 2, 3) halved until their edges are short, and of which each one is a part.
+    """Return triangles (t, 3, 3) or lines (t, 2, 3) halved until no edge is longer than ``longest``. The second
+    result is the index of each one's original; ``most`` limits their number.
 
     What is drawn in the order of mean depths hides what is behind it only where pieces are small.
     """
@@ -364,7 +376,8 @@ def refined(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
-    """Edges (e, 2) between what faces a viewer above the xy plane and what does not.
+    """Return the outline of a triangulated surface as seen along z, as edges (e, 2) of vertex indices: edges
+    between triangles that face the viewer and others.
 
     Corners at one place count as one vertex, so that flat-shaded triangles are joined.
     """
@@ -388,12 +401,12 @@ ELEVATION, AZIMUTH = 22.0, -58.0
 
 
 def upwards(scene: Scene) -> int:
-    """The axis along gravity; z without."""
+    """Return the index of the vertical axis of a scene: the one nearest to gravity, z without gravity."""
     return int(np.argmax(np.abs(scene.gravity))) if scene.gravity.any() else 2
 
 
 def towards_viewer(scene: Scene) -> Array:
-    """Unit vector, world axes, shape (3,)."""
+    """Return the unit vector from a scene in space to the viewer of its pictures, in world axes, shape (3,)."""
     elevation, azimuth = np.radians([ELEVATION, AZIMUTH])
     flat = np.cos(elevation) * np.array([np.cos(azimuth), np.sin(azimuth)])
     return np.roll([*flat, np.sin(elevation)], upwards(scene) - 2)

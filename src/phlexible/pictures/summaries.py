@@ -25,7 +25,8 @@ class Figures(dict[str, str | int | float]):
 
 
 def figures(run: RecordedRun) -> Figures:
-    """Sizes, duration, work of the solver and the ledger at the end, in SI units."""
+    """Return numbers that summarize a recorded run by name, in SI units: sizes of the model, duration, solver
+    iterations, energies at the end."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
     found: dict[str, str | int | float] = {
@@ -47,7 +48,7 @@ def figures(run: RecordedRun) -> Figures:
 
 
 def text(numbers: Figures) -> str:
-    """The figures as aligned lines."""
+    """Return named numbers of a run as text with one aligned line for each."""
     width = max(map(len, numbers))
     return "\n".join(
         f"{name:<{width}}  {value:.6g}" if isinstance(value, float) else f"{name:<{width}}  {value}"
@@ -72,7 +73,8 @@ class Part:
 
 
 def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
-    """All parts of a model, by family; a body placed several times with the same description is told once."""
+    """Return descriptions of all parts of a model (heading and parameters), by family such as bodies, joints and
+    loads."""
     bodies = []
     sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
     for rod in mechanism.rods:
@@ -105,7 +107,7 @@ NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "lar
 
 
 def model_html(mechanism: Mechanism) -> str:
-    """A picture of the model as it was put together, and its bodies."""
+    """Return HTML for notebooks that shows a model: a picture as it was put together, and a table of its bodies."""
     title = f"{type(mechanism).__name__}: {part_counts(mechanism)}"
     wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
     rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]
@@ -118,14 +120,16 @@ def model_html(mechanism: Mechanism) -> str:
 
 
 def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
-    """Name, kind, mass, coordinates, position; of a rod or of a beam in parts those of all parts."""
+    """Return a table row of texts for a body: name, kind, mass, number of elastic coordinates, position. For a rod
+    or divided beam these are sums over its parts."""
     parts = body.parts if isinstance(body, PlacedWhole) else (body,)
     mass, count = sum(part.data.mass for part in parts), sum(part.data.elastic_count for part in parts)
     return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].place)
 
 
 def motion_html(run: RecordedRun, energy: Energy) -> str:
-    """A picture of some instants, figures of the run, and energies."""
+    """Return HTML for notebooks that shows a recorded motion: a picture at some instants, numbers of the run, and
+    energies."""
     facts = figures(run)
     rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
     text = table(rows, title=f"Motion of {part_counts(run.mechanism)}")
