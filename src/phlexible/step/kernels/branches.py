@@ -45,7 +45,7 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean force over a step of the Maxwell branches of force element f, positive against its coordinate
     theta. Then follows the derivative of this force with respect to theta at the end of the step. A Maxwell branch
-    is a spring and a dashpot in series."""
+    is a spring and a dashpot in series. h is the length of the step [s]."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]

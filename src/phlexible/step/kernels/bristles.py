@@ -63,9 +63,9 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a step that changes its coordinate by ``change``, where
-    friction is limited to ``level``: that of its bristle (friction spring, which sticks), or regularized friction
-    if it has none.
+    """Return the mean friction force of force element f in a step of length h that changes its coordinate by
+    ``change``. It is limited to ``level``, and is that of its bristle (friction spring, which sticks), or
+    regularized friction if it has none. Then follow its derivatives to ``level`` and to the coordinate at the end.
 
     The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
     loss is added to the tables.

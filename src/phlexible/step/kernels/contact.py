@@ -97,8 +97,8 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force of the joint whose friction is force element f; from the present
-    Lagrange multipliers along its orthogonal directions (8.31) [N]."""
+    """Return the magnitude |R| of the force in the joint whose friction is force element f [N] (8.31). It follows
+    from the present Lagrange multipliers along orthogonal directions."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -107,9 +107,9 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 @compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add to Newton's matrix how the dry friction of force element f in a joint depends on the multipliers (force)
-    of that joint: ``count`` scalar functions from number ``begin`` on, gradients of ``numbers`` entries each, step
-    h. These are entries in the columns of the joint and in the rows of the bodies."""
+    """Add to Newton's matrix how the friction of force element f in a joint depends on the joint's multipliers (its
+    force). These are entries in the columns of the joint and the rows of the bodies. The element has ``count``
+    functions from number ``begin`` on, gradients of ``numbers`` entries each. h is the length of the step [s]."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -160,9 +160,9 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17);
-    and its derivative to the penetration at the end of the step. The energy that its damping loses is stored in the
-    table ``loss`` [J]."""
+    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17).
+    Then follows its derivative to the penetration at the end of the step. The energy that its damping loses is
+    stored in the table ``loss`` [J]."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -218,7 +218,7 @@ def impact_damping(
 ) -> tuple[float, float, float]:
     """Return the damping coefficient of a contact whose restitution depends on the speed of the impact (8.47). Then
     follow a factor of the derivative of this damping (0 or 1), and the impact speed that is to be stored, 0 where
-    the bodies separate [m/s].
+    the bodies separate [m/s]. h is the length of the step [s].
 
     The impact speed is that of the step in which bodies meet, or ``known`` if they have met before; the factor is 0
     where damping falls as it grows, else 1.
@@ -232,8 +232,8 @@ def impact_damping(
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a step of length h
-    (8.19); and its derivative to theta at the end of the step. The friction limit includes the share of the joint
-    force, if it is friction of a joint; the lost energy is added to the table ``loss``."""
+    (8.19). Then follows its derivative to theta at the end. The limit includes the share of the joint force, if it
+    is friction of a joint; the lost energy is added to the table ``loss``."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)

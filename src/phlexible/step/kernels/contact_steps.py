@@ -70,16 +70,17 @@ def contact_stiffness(stiffness: float, p: float, depth: float, change: float, m
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """Return the elastic force of a contact of exponent p at the mean of the penetrations at both ends of a step;
-    ``depth`` and ``depth`` + ``change``: what remains if it does not oscillate."""
+    """Return the elastic force of a contact at the mean of its penetrations at both ends of a step, ``depth`` and
+    ``depth`` + ``change``. It is the force that remains if the contact does not oscillate; p is the exponent of its
+    law."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
 
 
 @compiled
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
-    """Return the amplitude with which the spring of a contact oscillates in a step [m]; estimated from the speeds
-    of its length at both ends of the step and from its acceleration.
+    """Return the amplitude with which the spring of a contact oscillates in a step of length h [m]. It is estimated
+    from the speeds of its length at both ends of the step and from its acceleration.
 
     Args:
         square: omega^2.
@@ -105,8 +106,9 @@ def load_share(force: float, load: float) -> float:
 
 @compiled
 def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """Return the part of a contact's stiffness that counts for the choice of substeps: all of it if the force of
-    its oscillation (amplitude times stiffness) is as large as the ``load`` at rest, less if it is smaller."""
+    """Return the part of a contact's stiffness that counts for the choice of substeps: less than all of it if it
+    oscillates little. It is all of it if the force of the oscillation (amplitude times stiffness) is as large as
+    the ``load`` at rest. h is the length of the step [s]."""
     return stiffness * load_share(stiffness * swing_amplitude(stiffness * mobility, h, ahead, change), load)
 
 
@@ -140,8 +142,8 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 @exported
 def set_pair_loads(t: Tables, pairs: int) -> None:
-    """Store the mobility of the first ``pairs`` active contact pairs; and raise the loads of their bodies, used for
-    the choice of substeps, to the contact forces at rest. The mobility is the inverse of the effective mass."""
+    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the loads
+    of their bodies. The loads, used for the choice of substeps, become at least the contact forces at rest."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, _, y = _contact_geometry(t, i, j)
@@ -289,8 +291,8 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
 
 @compiled
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
-    """Add ``share`` times the generalized force of a unit normal force on point or direction k to the row
-    ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k."""
+    """Add ``share`` times the generalized force of a unit normal force on point or direction k to the row of
+    numbers ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k."""
     for i in range(velocity_count(t, k)):
         t.contact_group_row[velocity_index(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
@@ -345,7 +347,8 @@ def find_active_contacts(t: Tables) -> Truth:
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
     """Return into how many equal substeps a step of length h should be divided so that the oscillations of the
-    active contacts are resolved. The longest of the user's steps is ``longest`` [s].
+    active contacts are resolved. The longest of the user's steps is ``longest`` [s]. ``damping`` is numerical
+    damping, a multiple of the stiffness.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.
@@ -386,7 +389,8 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
     """Store how much deeper all stops and active contact pairs would be after a step at the velocities of its start
-    [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list."""
+    [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list. h is the length of the step [s],
+    ``damping`` numerical damping."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):

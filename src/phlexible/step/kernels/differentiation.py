@@ -201,7 +201,7 @@ def _evaluate(
 ) -> None:
     """Evaluate the residuals of ``count`` recorded steps, shape (count, unknowns), each between two stored states;
     on request also store the first state of each step with history variables (creep, bristles, impact speeds) as
-    they are at its end.
+    they are at its end. ``damping`` is numerical damping, a multiple of the stiffness.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -245,7 +245,8 @@ def evaluate_residual(
     damping: float,
 ) -> None:
     """Compute the residual of one step of length h between the stored states number ``first`` and ``second``, with
-    the loads of number ``step``; it is left in the table ``residual``, shape (unknowns,)."""
+    the loads of number ``step``; it is left in the table ``residual``, shape (unknowns,). ``damping`` is numerical
+    damping, a multiple of the stiffness."""
     copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_numbers, t.state, t.state_numbers)

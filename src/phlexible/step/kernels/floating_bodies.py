@@ -77,8 +77,9 @@ def trace(M: Matrix) -> float:
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the moments N_pq,i = sum_j W_pq,ij x_j of the shape functions i of floating body b for the
-    coordinates x = (1, eta). W are its constant second moments; N is written from the offset of the body on."""
+    """Compute the moments of floating body b that its inertia needs: N_pq,i = sum_j W_pq,ij x_j for each shape
+    function i and axes p, q. x = (1, eta) are its coordinates, W its constant second moments of mass; N is written
+    from the offset of the body on."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -95,9 +96,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Compute the moments N of the shape functions of floating body b at the end of a step of length h. They are
-    those at the start plus h times the mean of their rates, since elastic coordinates move with their mean rates
-    (4.4)."""
+    """Compute the mass moments N of floating body b's shape functions with the positions of its points at the end
+    of a step of length h. They are those at the start plus h times the mean of their rates, since elastic
+    coordinates move with their mean rates (4.4)."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -108,8 +109,8 @@ def compute_end_moments(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the contraction sum_pq C_pq N_pq,i of a matrix C with the moments N of a floating body to the numbers
-    target_i. There are m of them, one for each shape function."""
+    """Add the sums over p and q of C_pq N_pq,i to the numbers target_i, for each shape function i of a floating
+    body. C is a 3 x 3 matrix, N are the mass moments of the body, which has m shape functions."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -121,9 +122,9 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the contraction sum_pq [a]_pq N_pq,i of a vector's skew matrix with the moments N of a floating body to
-    the numbers target_i. There are m of them, one for each shape function; components of a that are zero are
-    skipped."""
+    """Add the sums over p and q of [a]_pq N_pq,i to the numbers target_i, for each shape function i of a floating
+    body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body, which has m shape
+    functions; components of a that are zero are skipped."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -141,8 +142,8 @@ def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: 
 
 @compiled
 def moment_matrix(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the moments N of a floating body, weighted with the m coordinates
-    x."""
+    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the mass moments N of a floating body. The sum is over its m
+    shape functions i with the weights x."""
     if t.planes == 2:
         return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
     u, v = _three_products(x, N, m), _three_products(x, N + 3 * m, m)
@@ -239,8 +240,8 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
 
 @compiled
 def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]; from its m
-    coordinates x = (1, eta) and its moments N."""
+    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]. It follows
+    from its m coordinates x = (1, eta) and its mass moments N."""
     spread = moment_matrix(t, x, N, m)
     return trace(spread) * eye() - spread
 
@@ -376,8 +377,8 @@ def accept_pose(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them;
-    and store the linear forms L_g . eta whose squares it contains in ``slopes``."""
+    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them.
+    The linear forms L_g . eta whose squares it contains are stored in ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -468,8 +469,8 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a step of
-    length h (4.8); and its scalar strains at the end of the step; ``damping`` is numerical damping, a multiple of
-    the stiffness."""
+    length h (4.8). Its scalar strains at the end of the step are computed too; ``damping`` is numerical damping, a
+    multiple of the stiffness."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
@@ -503,7 +504,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic rates
-    in Newton's matrix."""
+    in Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -585,8 +586,8 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
-    """Return the energy that floating body b loses in the step to viscosity, damping matrix and numerical damping
-    (3.4) [J]; from the strains of the last evaluated residual."""
+    """Return the energy that floating body b loses in a step of length h to viscosity, damping matrix and numerical
+    damping (3.4) [J]. It follows from the strains of the last evaluated residual."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
@@ -645,8 +646,8 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute the inertia moments, the angular momentum and the strains of floating body b at the start of the
-    step; from its elastic coordinates and velocities."""
+    """Compute the mass moments, the angular momentum and the strains of floating body b at the start of the step.
+    They follow from its elastic coordinates and velocities there."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -656,7 +657,8 @@ def begin_frame(t: Tables, b: int) -> None:
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the elastic coordinates, moments and rotation of floating body b at the end of a step of length h
-    from its velocities there. Its mean elastic and damping force over the step is computed too."""
+    from its velocities there. Its mean elastic and damping force over the step is computed too. ``damping`` is
+    numerical damping, a multiple of the stiffness."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -686,7 +688,7 @@ KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
 def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
     """Write the energies of floating body b to ``energy``, six numbers [J]: kinetic energy of rotation and
     deformation at start and end of the step, strain energy at both, its loss in the step, and if ``with_parts`` the
-    sum of absolute terms as a scale of round-off.
+    sum of absolute terms as a scale of round-off. h is the length of the step [s], ``damping`` numerical damping.
 
     ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
     the sum of absolute terms of strain energies [J].
@@ -733,7 +735,8 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
     """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b) to
-    the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series."""
+    the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series. h is the length
+    of the step [s]."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)

@@ -25,7 +25,7 @@ def prescribed_component(moving: Vectors, component: int) -> float:
 
 @compiled
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return the weighted sum y = sum_i c_i x_i of world vectors that is number y in the tables, mostly the
+    """Return number y of the weighted sums sum_i c_i x_i in the tables, of vectors x in the world. Mostly it is the
     difference of two positions. It is formed from differences to the first vector, since sums would cancel far from
     the origin."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
@@ -51,8 +51,8 @@ def change_of_function(t: Tables, m: int) -> float:
 
 @compiled
 def apply_function_force(t: Tables, m: int, g: float) -> None:
-    """Add the forces g dw/dx at the mean pose of the step to all points and directions that scalar function w_m of
-    the pose contains; for a generalized force g along it (8.3)."""
+    """Add the forces g dw/dx of scalar function m of the pose, called w, to all points and directions x that it
+    contains (8.3). g is the generalized force along it; the derivative is the one at the mean pose of the step."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -70,7 +70,7 @@ def _apply_vector_force(t: Tables, y: int, force: Vector) -> None:
 @compiled
 def compute_gradients(t: Tables, m: int) -> None:
     """Compute the derivatives of scalar function m of the pose with respect to the points and directions that it
-    contains; at the mean pose of the step (stored in ``left``) and at its end (``right``)."""
+    contains. They are stored in ``left`` for the mean pose of the step, and in ``right`` for its end."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)

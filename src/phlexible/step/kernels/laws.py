@@ -274,9 +274,9 @@ def relation_size(t: Tables, row: int) -> float:
 
 @compiled
 def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add force element f, as a term of a relation between coordinates (such as gears), to Newton's matrix: column
-    and row of the relation's multiplier, from the gradients of its ``count`` functions from number ``begin`` on,
-    ``numbers`` entries each. Nothing if f is in no relation."""
+    """Add the multiplier's column and row for force element f, one coordinate of a relation such as gears, to
+    Newton's matrix. They follow from the gradients of its ``count`` functions from number ``begin`` on, ``numbers``
+    entries each. Nothing happens if f is in no relation. h is the length of the step [s]."""
     if t.force_row[f] < 0:
         return
     pulls = is_active(t, t.force_row[f])
@@ -325,7 +325,8 @@ def start_coordinate(t: Tables, i: int) -> None:
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
     """Compute the change of the coordinate theta of interaction i in a step of length h, and the generalized forces
-    on its scalar functions w. The derivatives of these forces to w at the end are computed too."""
+    on its scalar functions w. The derivatives of these forces to w at the end are computed too. ``damping`` is
+    numerical damping, a multiple of the stiffness."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
@@ -350,7 +351,8 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
     """Compute the change in a step of a distance or rolling slip (coordinate of interaction i), and the generalized
     forces on its scalar functions. The functions begin at number ``first``, their weights are those of
-    ``coordinate_weights``; derivatives of the forces are computed too."""
+    ``coordinate_weights``; derivatives of the forces are computed too. h is the length of the step [s], ``damping``
+    numerical damping."""
     f, count = i - t.constraints, t.functions_count[i]
     coordinate_weights(t, i)
     change = 0.0
@@ -370,7 +372,7 @@ def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: flo
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     """Compute the change of the angle theta = atan2(s, c) of force element f in a step, and the generalized forces
     on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives of the forces
-    are computed too.
+    are computed too. h is the length of the step [s], ``damping`` numerical damping.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """
@@ -438,7 +440,8 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
     """Compute the mean forces of ``count`` consecutive force elements along their coordinates, from number
     ``first`` on, and the derivatives of these. They are stored in ``scalar_force`` and ``force_slope``; the
-    coordinates must be set directly (strains of rods)."""
+    coordinates must be set directly (strains of rods). h is the length of the step [s], ``damping`` numerical
+    damping."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
@@ -459,7 +462,8 @@ def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
 @compiled
 def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
     """Return the energy that force element f dissipates in a step of length h [J], 0 for a servo; the strains of
-    its Maxwell branches (springs in series with dashpots) are advanced to the end of the step."""
+    its Maxwell branches (springs in series with dashpots) are advanced to the end of the step. ``damping`` is
+    numerical damping, a multiple of the stiffness."""
     if t.energy_of[f] == SERVO:
         return 0.0
     lost = damping_coefficient(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
@@ -488,8 +492,9 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Write the coordinates of sensors (positions, distances, angles) with their rates, and positions and
-    velocities of points, into ``measured``. They follow from the values ``places`` and ``rates`` of all vectors.
+    """Compute sensor readings from the positions ``places`` and rates ``rates`` of all points and directions, and
+    write them to ``measured``. They are coordinates (positions, distances, angles) with their rates, and positions
+    and velocities of points.
 
     Returns the number of an item without a rate, or -1.
 

@@ -36,8 +36,8 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a step of length h; and add them to the forces on the
-    points and directions that they act on (8.3)."""
+    """Compute the mean forces of all force elements over a step of length h, and add them to those on their points
+    and directions (8.3). ``damping`` is numerical damping, a multiple of the stiffness."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
@@ -75,8 +75,9 @@ def add_law_tangents(t: Tables, h: float) -> None:
 
 @exported
 def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """Return the rate of the relation between coordinates (such as gears) that is constraint row ``row``, at the
-    velocities of the state; if ``is_first`` its blocks of Newton's matrix are added as well."""
+    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the velocities of
+    the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length of the step at rest
+    whose matrix is used."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -121,8 +122,8 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
-    """Compute the generalized forces of a unit force along the coordinate of force element f on the bodies that it
-    acts on; and write them to the first row of ``left_gradient``.
+    """Compute the generalized forces on the bodies that a unit force along the coordinate of force element f
+    exerts. They are written to the first row of ``left_gradient``.
 
     It uses the levers of the step that was tried last.
     """

@@ -33,7 +33,8 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 @exported
 def accept_step(t: Tables, h: float, damping: float) -> None:
     """Write the end of the step into the state: pose, velocities, multipliers, history variables, the work of every
-    source (loads, drives) and the dissipated energy."""
+    source (loads, drives) and the dissipated energy. h is the length of the step [s], ``damping`` numerical
+    damping."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
         t.dissipated[0] += advance_frame_branches(t, b, h)
@@ -69,8 +70,8 @@ def source_work(t: Tables, q: int) -> float:
 
 @compiled
 def translational_energy(t: Tables, linear: Vectors) -> float:
-    """Return the kinetic energy sum m V_a . V_b / 2 of the linear velocities of all carriers (floating bodies and
-    nodes) [J]."""
+    """Return the kinetic energy sum m V_a . V_b / 2 of the linear velocities V of all floating bodies and nodes
+    [J]. The sum is over pairs with a common mass: a body with itself, a node also with its neighbours."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += 0.5 * t.mass[p] * dot(linear[t.mass_first[p]], linear[t.mass_second[p]])
@@ -80,7 +81,8 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
     """Return whether the energies change in the step by the work of loads and drives minus what is dissipated, up
-    to a tolerance. The error and the allowed error are stored in the table ``ledger`` [J].
+    to a tolerance. The error and the allowed error are stored in the table ``ledger`` [J]. h is the length of the
+    step [s], ``damping`` numerical damping.
 
     They do at a solution, up to Newton's tolerance and round-off; error and allowed error are written to
     ``ledger``. Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to the error
@@ -126,7 +128,7 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
 @compiled
 def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
     """Sum the energies and losses of all floating bodies in the step (``frame_energies``, six numbers) into the
-    table ``frame_energy`` [J]."""
+    table ``frame_energy`` [J]. h is the length of the step [s], ``damping`` numerical damping."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):
@@ -138,7 +140,8 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 @compiled
 def round_off_scale(t: Tables, h: float, damping: float) -> float:
     """Return the sum of the absolute values of all terms whose differences are the energies of the step [J]; times
-    the precision of floats it is the round-off of the energy balance.
+    the precision of floats it is the round-off of the energy balance. h is the length of the step [s], ``damping``
+    numerical damping.
 
     Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
     centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.

@@ -76,8 +76,9 @@ def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
 
 @exported
 def load_work(t: Tables, q: int) -> float:
-    """Return the work of load q in the step [J]: force times displacement of its point, for a moment the sum over
-    the three directions d_i of its attachment of f_i . delta(d_i)."""
+    """Return the work of load q in the step [J]. It is force times displacement of its point, pressure times swept
+    volume, or for a moment the sum of f_i . delta(d_i), where f_i are its forces on the three directions d_i of its
+    attachment."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
@@ -118,7 +119,8 @@ def add_load_tangents(t: Tables, h: float) -> None:
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
     """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
-    in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is differentiated."""
+    in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is differentiated. h is
+    the length of the step [s]."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     turn, follows = solve_triad_moment(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     right = vector(0.0, 0.0, 0.0)

@@ -80,8 +80,8 @@ def advance(
     reactions: Rows1,
     stored: Numbers,
 ) -> tuple[int, int]:
-    """Advance the state by up to the requested number of steps of one size; return how many were taken and the
-    status of the last one (converged, or why it was not taken).
+    """Advance the state by up to the requested number of steps of one size. Returned are how many were taken and
+    the status of the last one (converged, or why it was not taken).
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -197,6 +197,7 @@ def take_step(
 ) -> Choice:
     """Attempt one step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared; accept
     it if it converges. Returned is its status, one for each lane where several mechanisms step at the same time.
+    ``damping`` is numerical damping, a multiple of the stiffness.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -257,7 +258,8 @@ def take_step(
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float) -> Truth:
     """Return whether contacts that are active in the step of length h just attempted require it to be divided into
-    substeps; their number is stored in the table ``parts``."""
+    substeps; their number is stored in the table ``parts``. ``damping`` is numerical damping, a multiple of the
+    stiffness."""
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
@@ -266,8 +268,9 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
-    """Remove the null-space component (joint forces that cancel each other) from the multipliers of redundant
-    joints in the selected lanes. They stay where the energy balance would no longer close.
+    """Remove from the multipliers of redundant joints the null-space component, that is, joint forces that cancel
+    each other. This is done in the selected lanes (mechanisms that step at the same time), not where the energy
+    balance would no longer close. h is the length of the step [s], ``damping`` numerical damping.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
@@ -285,8 +288,10 @@ def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: flo
 def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a step after Newton's method has stopped: converged only if its energy balance closes
-    and all angles turned by less than a right angle. Other lanes than the selected ones keep ``status``.
+    """Return the status of a step after Newton's method has stopped, in the selected lanes (mechanisms that step at
+    the same time). It has not converged if an angle turned by a right angle or more, and is unbalanced if the
+    energy balance is far from closed. Other lanes keep ``status``. h is the length of the step [s], ``damping``
+    numerical damping.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -307,7 +312,7 @@ def checked_status(
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a step of
-    length h, in the selected lanes. Lanes are mechanisms that step at the same time.
+    length h. Only the selected lanes (of several mechanisms that step at the same time) change.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
@@ -336,7 +341,7 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the first guess of all velocities at the end of a step by linear extrapolation from the last two steps.
     The extrapolation error that is predicted from those of the last steps is added. Only the selected lanes (of
-    several mechanisms that step at the same time) change.
+    several mechanisms that step at the same time) change. h is the length of the step [s].
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -431,7 +436,8 @@ def estimated_step_error(t: Tables, h: float) -> float:
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
     """Store what the first guess of the next step needs: the velocities of this step, and the error that their
-    linear extrapolation had, with its scalar products with the errors of the steps before.
+    linear extrapolation had, with its scalar products with the errors of the steps before. h is the length of the
+    step [s].
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where

@@ -110,7 +110,7 @@ def begin_rods(t: Tables) -> None:
 def rod_laws(t: Tables, h: float, damping: float) -> None:
     """Compute the changes of all rod strains in a step of length h, their mean forces with derivatives, and the
     stress resultants. These are force and moment in section axes at all quadrature points; forces are elastic and
-    damping."""
+    of damping. ``damping`` is numerical damping, a multiple of the stiffness."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
@@ -130,7 +130,8 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
     """Return the mean force of one linear strain of a rod (force element f) over a step of length h. Then follows
-    its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches (8.14)."""
+    its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches (8.14). ``damping`` is
+    numerical damping, a multiple of the stiffness."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping

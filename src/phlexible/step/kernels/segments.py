@@ -73,8 +73,8 @@ def factor_segments(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
-    """Solve a linear system with the factored block of the segmented (banded) floating body b in place; for right
-    sides x of shape (velocities of b, columns)."""
+    """Solve a linear system with the factored block of the segmented (banded) floating body b, in place. The right
+    sides x have the shape (velocities of b, columns)."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1

@@ -213,7 +213,7 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
     """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
-    tensor C; given as diagonal c and shear components x [J/m3]."""
+    tensor C [J/m3]. c are the diagonal and x the shear components of C."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -254,8 +254,8 @@ def mean_stress(
 
 @compiled
 def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes linearly from
-    (c, x) to (ec, ex); diagonal and shear components."""
+    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes linearly in a
+    step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
     return third * (both + cofactor_diagonal(ec, ex, ec, ex))
@@ -264,7 +264,7 @@ def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vect
 @compiled
 def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
     """Return the off-diagonal components (23, 13, 12) of the mean cofactor matrix of a symmetric tensor that
-    changes linearly from (c, x) to (ec, ex); diagonal and shear components."""
+    changes linearly in a step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_shears(c, x, c, x) + cofactor_shears(c, x, ec, ex)
     return third * (both + cofactor_shears(ec, ex, ec, ex))
@@ -377,7 +377,7 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 @compiled
 def branch_gain(t: Tables, g: int, h: float) -> float:
     """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a step of
-    length h; as a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
+    length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
     series."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
@@ -411,7 +411,7 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
     """Replace the strains of the Maxwell branches at quadrature point p of soft element e by those at the end of a
     step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the step. A Maxwell branch is a
-    spring and a dashpot in series."""
+    spring and a dashpot in series. h is the length of the step [s]."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -441,8 +441,8 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual; and
-    store the energy that they store and lose in the step [J]."""
+    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual. The
+    energies that they store and lose in the step are kept in the tables [J]; ``damping`` is numerical damping."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
         g, gamma, k, first = (
@@ -486,7 +486,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
     """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a step of length h.
-    They are in the blocks of the elements' nodes."""
+    They are in the blocks of the elements' nodes. ``damping`` is numerical damping, a multiple of the stiffness."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)

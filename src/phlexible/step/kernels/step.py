@@ -81,8 +81,9 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all difference vectors in a step of length h; and add the mean forces of constraints
-    (their multipliers) and of force elements to the forces on points and directions (8.3)."""
+    """Compute the forces of constraints and force elements over a step of length h, and add them to those on points
+    and directions (8.3). The changes of all difference vectors are computed before; forces of constraints are their
+    multipliers. ``damping`` is numerical damping, a multiple of the stiffness."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -186,7 +187,7 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
     """Add the gradient of constraint row r, and the column of its multiplier, to the blocks of Newton's matrix for
     one of the constraint's vectors. The vector is entry e of the list; the constraint has ``size`` rows, the blocks
-    belong to the body that carries it."""
+    belong to the body that carries it. h is the length of the step [s]."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -319,8 +320,8 @@ def begin_bodies(t: Tables) -> None:
 
 @exported
 def begin_ports(t: Tables) -> None:
-    """Compute the positions of all points and directions, and the functions of them that interactions use, at the
-    start of the step; prescribed ones also at its end."""
+    """Compute the world positions of all points and directions, and the functions of them that interactions use, at
+    the start of the step. Prescribed ones are also computed at its end."""
     begin_vectors(t)
     begin_interactions(t)
 
@@ -352,7 +353,8 @@ def start_next_step(t: Tables) -> None:
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
     """Compute the residual of the equations of a step of length h for the present guess of velocities and
-    multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints."""
+    multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints. ``damping`` is
+    numerical damping, a multiple of the stiffness."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -373,7 +375,8 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the motion of everything over a step of length h for the present guess of the velocities at its end,
-    and the mean forces. These are the forces of all interactions; bodies, points and difference vectors move."""
+    and the mean forces. These are the forces of all interactions; bodies, points and difference vectors move.
+    ``damping`` is numerical damping, a multiple of the stiffness."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -389,7 +392,8 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end of
-    the step, at the point of the last residual. It is stored in blocks of bodies and constraints."""
+    the step, at the point of the last residual. It is stored in blocks of bodies and constraints. h is the length
+    of the step [s], ``damping`` numerical damping."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -420,8 +424,9 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """Add the masses of all carriers (floating bodies and nodes) to the diagonal of their linear velocities in
-    Newton's matrix."""
+    """Add the masses of all pairs of carriers with a common mass to the blocks of their linear velocities in
+    Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which share the masses of
+    strings and soft bodies with neighbours."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

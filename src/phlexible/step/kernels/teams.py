@@ -101,8 +101,8 @@ def start_teams(t: Tables) -> None:
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
     """Compute the motion over a step of length h of all bodies in teams, and their balances without external
-    forces; and copy both to the tables of the mechanism. A team is a set of equal bodies that are computed together
-    in SIMD lanes."""
+    forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are computed
+    together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness."""
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -125,7 +125,8 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
     """Compute the diagonal blocks in Newton's matrix of all bodies in teams (equal bodies that are computed
-    together in SIMD lanes): inertia and elasticity, and what interactions have added."""
+    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the step
+    [s], ``damping`` numerical damping."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         block = single_numbers(own.blocks + t.node_diagonal[b])
@@ -217,7 +218,8 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
     """Add the energies and losses in the step of all bodies in teams to the table ``frame_energy``, shape (6,) [J].
-    A team is a set of equal bodies that are computed together in SIMD lanes."""
+    A team is a set of equal bodies that are computed together in SIMD lanes. h is the length of the step [s],
+    ``damping`` numerical damping."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)

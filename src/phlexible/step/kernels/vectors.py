@@ -38,8 +38,8 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the step; and of those that are
-    prescribed functions of time also the change in the step."""
+    """Compute the world positions of all points and directions at the start of the step. Of those that are
+    prescribed functions of time the change in the step is computed too."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -57,8 +57,8 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes; and set the
-    forces on all of them to zero."""
+    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes. The forces
+    on all of them are set to zero."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -73,8 +73,8 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes;
-    and store them in the table ``change``, where controllers read them."""
+    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes.
+    They are stored in the table ``change``, where controllers read them."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= t.frames:
@@ -226,7 +226,7 @@ def add_force_tangents(t: Tables, h: float) -> None:
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
     """Subtract c lever_k motion_l from a block of Newton's matrix. It is the derivative of a force c dx_l on point
-    k that depends on the displacement dx_l of point l at the end of the step.
+    k that depends on the displacement dx_l of point l at the end of the step. h is the length of the step [s].
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

@@ -228,8 +228,8 @@ class Memory:
         return self.with_numbers(changed)
 
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
-        """Make each program write the addresses of its compiled functions into the header of this memory, through
-        which kernels call each other."""
+        """Make each compiled program write the addresses of its functions into the header of this memory. Through
+        the header the kernels of one program call those of others."""
         for program in programs:
             program(self._template)
         self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
@@ -422,8 +422,8 @@ class LaneMemory:
         return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each program write the addresses of its functions, compiled for this number of lanes, into the
-        header of this memory."""
+        """Make each compiled program write the addresses of its functions for this number of lanes into the header
+        of this memory. Lanes are mechanisms that step at the same time."""
         for program in programs:
             program(self.header)
 
@@ -474,8 +474,8 @@ class DualMemory:
         self.header = self._addresses.view([(f"{DUAL}{DIRECTIONS}", np.int64)])
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each program write the addresses of its functions, compiled for dual numbers (values with
-        derivatives), into the header of this memory."""
+        """Make each compiled program write the addresses of its functions of dual numbers into the header of this
+        memory. Dual numbers are values with derivatives along a few directions."""
         for program in programs:
             program(self.header)
 

@@ -156,8 +156,8 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of members i and j over a step of length h; and add them to the
-    forces on their points and directions. Members are balls, line segments and solids."""
+    """Compute the contact and friction forces of members i and j over a step of length h, and add them to those on
+    their points. Members are balls, line segments and solids; directions fixed to them get forces as well."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -259,8 +259,8 @@ def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
 
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between the balls i and j over a step of length h; and add them to
-    the forces on their centres."""
+    """Compute the contact and friction forces between balls i and j over a step, and add them to those on their
+    centres. h is the length of the step [s]."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.place0[p] - t.place0[k]
@@ -448,7 +448,7 @@ def _shared_normal_force(
 ) -> tuple[float, float]:
     """Return the mean normal force over a step and its derivative, as ``_normal_force``, of one segment of a line
     that a ball touches. ``whole`` is the penetration in the line, its change and a factor of damping, which set
-    damping and impact speed.
+    damping and impact speed. h is the length of the step [s].
 
     ``whole`` is that penetration, its change, and a factor of its damping.
     """

@@ -29,8 +29,8 @@ def zero_matrix() -> Matrix:
 
 @compiled
 def clear_end_frames(t: Tables) -> None:
-    """Mark the cached rotations of the ends of all contact members as not computed, at the start of an evaluation
-    of the contact forces."""
+    """Mark the rotations that are cached for the ends of all contact members as out of date. It is called at the
+    start of each evaluation of the contact forces, which computes them anew where they are needed."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0

@@ -81,8 +81,8 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh; the number of its nearest
-    part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point."""
+    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh. Then follow the number of
+    its nearest part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
     while box < end:
@@ -172,7 +172,8 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance of a point w from the box around mesh j if it is larger than ``radius`` [m], else 0."""
+    """Return the distance of a point w from the bounding box of mesh j if it is clearly larger than ``radius`` [m],
+    else 0. A ball of this radius then cannot touch the mesh."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 

@@ -188,8 +188,8 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact members into the cells of a grid, as large as the largest of them; so members that may touch
-    are in the same cell or in adjacent ones."""
+    """Sort the contact members into the cells of a grid, which are as large as the largest member. So members that
+    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -254,7 +254,7 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs by their first and then by their second member; so sums over pairs
+    """Sort the list of ``count`` candidate pairs by their first and then by their second member. So sums over pairs
     do not depend on the order in which the search finds them."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):

@@ -29,8 +29,8 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def reset_pairs(t: Tables) -> None:
-    """Set the positions in the lists of friction histories of contact pairs back to their beginning; and clear the
-    cached frames of members, before the contact forces are evaluated."""
+    """Begin the lists of friction histories of contact pairs anew, and clear the cached rotations of members. It is
+    called before the contact forces are evaluated; pairs are then looked up in ascending order."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 

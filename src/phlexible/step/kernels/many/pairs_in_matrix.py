@@ -105,7 +105,7 @@ def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vec
 @compiled
 def _store_end_duals(t: Tables, e: int) -> None:
     """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with Newton's
-    matrix; since later evaluations of the forces overwrite the current ones."""
+    matrix. Later evaluations of the forces overwrite the current ones."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -224,7 +224,7 @@ def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
 @compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
     """Add pair_lever^T slope pair_motion to the block of a rigid body with six velocities, as ``_add_products``
-    does; with loops of constant length, which the compiler unrolls."""
+    does. Its loops have constant length, so that the compiler unrolls them."""
     for i in range(SIX):
         q = t.pair_lever[i] @ slope
         for l in range(SIX):
@@ -236,8 +236,8 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix; from the displacements of
-    the end's vectors in ``left``, times its weight."""
+    """Return the displacement of the contact point at end e of a pair in Newton's matrix, times its weight. It
+    follows from the displacements of the end's vectors in ``left``."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
         turned = t.held_turn[end] @ t.held_arm[e // 2]
@@ -248,7 +248,7 @@ def _end_displacement(t: Tables, e: int) -> Vector:
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
     """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on the
-    end's point; and its moment to that of the end's directions."""
+    end's point. Its moment is added to that of the end's directions."""
     own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
     t.right[t.held_point[e]] += own
     if end >= 0:
@@ -318,8 +318,8 @@ def _apply_moments(t: Tables) -> None:
 
 @compiled
 def _displace_vectors(t: Tables, x: Reals) -> None:
-    """Compute the displacements of the points and directions of contact members for a vector of velocities x, shape
-    (velocities,), into ``left``; and set the forces ``right`` on them to zero.
+    """Compute the displacements of the points and directions of contact members for a vector x of velocities into
+    ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero.
 
     Vectors of a carrier are consecutive.
     """

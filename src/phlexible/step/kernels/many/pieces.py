@@ -75,9 +75,10 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return, at parameter s of line segment i (start a, vector u in the axes of solid j): s, the function of s
-    whose minimum is the distance from the solid, its derivative to s, and the gradient of the solid's signed
-    distance. ``ends`` are the penetrations A, B of its ends and the preferred middle m.
+    """Return the function whose minimum along line segment i is the distance from solid j, at parameter s, as the
+    tuple (s, value, derivative, normal). The derivative is to s, the normal is the gradient of the solid's
+    distance. a is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations
+    A, B of its ends and the preferred middle m.
 
     ``bristle_force``: A, B and m.
     """
@@ -90,8 +91,8 @@ def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float
 
 @compiled
 def _tangent_intersection(low: Place, high: Place) -> float:
-    """Return the parameter along a line segment at which two tangents of a distance function intersect; one falling
-    at the point ``low`` and one rising at ``high``."""
+    """Return the parameter along a line segment at which two tangents of a distance function intersect. One falls
+    at the point ``low``, one rises at ``high``; a point is the tuple (parameter, value, derivative, normal)."""
     x, f, g, _ = low
     y, e, k, _ = high
     return (e - f + g * x - k * y) / (g - k)
@@ -119,8 +120,8 @@ def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
-    distance there; by an iteration between the points ``low``, where the distance falls, and ``high``, where it
-    rises.
+    distance there. It is found by an iteration between the points ``low``, where the distance falls, and ``high``,
+    where it rises.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -170,8 +171,9 @@ def _minimum_on_segment(
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i (start a, vector u) from solid j [m]; its parameter s and the
-    gradient of the solid's distance there; ``first`` and ``last`` are distance and gradient at its ends.
+    """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the solid's
+    distance there. a is the start and u the vector of the segment; ``first`` and ``last`` are distance and gradient
+    at its ends.
 
     Between ends that are too far to touch it is a lower bound of F.
     """

@@ -122,8 +122,9 @@ def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Return the radius at which friction resists the spinning of rim i about the normal n of the plane that it
-    lies on [m]: almost 0 where it stands on its edge, and 0 for members that are no rims."""
+    """Return the radius at which friction resists the spinning of rim i about the normal n of the plane below it
+    [m]. It is that of the rim where it lies flat (for a disc two thirds of it), almost 0 where it stands, and 0 for
+    members that are no rims."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))

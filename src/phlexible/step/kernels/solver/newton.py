@@ -44,8 +44,8 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
-    """Set the velocities and multipliers to the saved ones plus ``length`` times the update of Newton's method, in
-    the selected lanes."""
+    """Set the velocities and multipliers at the end of the step to the saved ones plus ``length`` times the update
+    of Newton's method. Only the selected lanes (of several mechanisms that step at the same time) change."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
@@ -105,9 +105,9 @@ def compute_trial_update(t: Tables) -> float:
 
 @compiled
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
-    """Remove from the multipliers of redundant joints the component that moves nothing (null space), in the
-    selected lanes, with the factors of the last step; return the size of this component relative to the
-    multipliers.
+    """Remove from the multipliers of redundant joints the component that moves nothing (null space), with the
+    factors of the last step. Returned is its size relative to the multipliers. Only the selected lanes (of several
+    mechanisms that step at the same time) change.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
@@ -140,8 +140,9 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute and factor Newton's matrix at the point of the last residual, in the selected lanes; return False
-    where it is singular.
+    """Compute and factor Newton's matrix at the point of the last residual; return False where it is singular. Only
+    the selected lanes (of several mechanisms that step at the same time) get new factors; h is the length of the
+    step. ``damping`` is numerical damping, a multiple of the stiffness.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -178,7 +179,9 @@ def solve_step(
     enough: float,
 ) -> tuple[Choice, float]:
     """Solve the equations of one step of length h by Newton's method, starting from the present guess of velocities
-    and multipliers, in the selected lanes; return the status and the number of iterations of each lane.
+    and multipliers. Returned are a status and the number of iterations for each lane; only the selected lanes (of
+    several mechanisms that step at the same time) change. ``damping`` is numerical damping, a multiple of the
+    stiffness.
 
     Other lanes than these do not change.
 
