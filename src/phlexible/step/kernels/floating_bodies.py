@@ -96,9 +96,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Compute the mass moments N of floating body b's shape functions with the positions of its points at the end
-    of a step of length h. They are those at the start plus h times the mean of their rates, since elastic
-    coordinates move with their mean rates (4.4)."""
+    """Compute the mass moments N of floating body b with the positions of its points at the end of a step of length
+    h. They are those at the start plus h times the mean of their rates, since elastic coordinates move with their
+    mean rates (4.4)."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
