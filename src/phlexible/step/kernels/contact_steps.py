@@ -114,8 +114,9 @@ def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, c
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the stored load of the bodies or nodes that carry contact member m to ``load`` where it is smaller
-    [N/kg^0.5]. Members are balls, line segments and solids."""
+    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller [N/kg^0.5].
+    The load of a body is its largest contact force at rest times the root of the mobility there; members are balls,
+    line segments and solids."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -158,8 +159,8 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
     """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads to
-    its force at rest. The mobility is stored for each of its bodies and in total; loads are used for the choice of
-    substeps."""
+    its force at rest. The mobility is stored for each of its bodies and in total; loads, forces times the root of
+    the mobility, are used for the choice of substeps."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):

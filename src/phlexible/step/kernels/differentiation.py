@@ -199,9 +199,9 @@ def _evaluate(
     equations: Numbers,
     ends: Numbers,
 ) -> None:
-    """Evaluate the residuals of ``count`` recorded steps, shape (count, unknowns), each between two stored states;
-    on request also store the first state of each step with history variables (creep, bristles, impact speeds) as
-    they are at its end. ``damping`` is numerical damping, a multiple of the stiffness.
+    """Compute the residuals of ``count`` recorded steps, shape (count, unknowns), each between two stored states.
+    If ``ends`` is not empty it receives the first state of each step with history variables (creep, bristles,
+    impact speeds) as they are at its end. ``damping`` is numerical damping, a multiple of the stiffness.
 
     Args:
         header: of the tables; the state in them is overwritten.

@@ -378,7 +378,7 @@ def accept_pose(t: Tables, b: int) -> None:
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them.
-    The linear forms L_g . eta whose squares it contains are stored in ``slopes``."""
+    Its square is stored energy. The linear forms L_g . eta whose squares it contains are stored in ``slopes``."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -399,8 +399,8 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
     """Write the gradient of scalar strain s of a floating body to its elastic coordinates into ``out``, at the mean
-    of two states. The states are given by the linear forms that ``strain_value`` stores, ``slopes_a`` and
-    ``slopes_b``."""
+    of two states. The strain is a quadratic function; the states are given by the linear forms that
+    ``strain_value`` stores, ``slopes_a`` and ``slopes_b``."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -420,8 +420,9 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
-    """Compute all scalar strains of floating body b, and the linear forms whose squares they contain, at the start
-    of the step."""
+    """Compute all scalar strains of floating body b at the start of the step, and the linear forms whose squares
+    they contain. Scalar strains are quadratic functions of the elastic coordinates whose squares are stored
+    energy."""
     kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
@@ -429,8 +430,9 @@ def begin_strains(t: Tables, b: int) -> None:
 
 @compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
-    """Return the strain energy of floating body b at elastic coordinates eta [J]: linear stiffness, and the squares
-    of its scalar strains, which ``strain`` must hold for the same eta."""
+    """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with the
+    stiffness matrix K, plus the weighted squares of scalar strains, nonlinear functions of eta that ``strain`` must
+    hold."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)

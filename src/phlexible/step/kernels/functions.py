@@ -99,8 +99,8 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
 
 @compiled
 def rate_of_function(t: Tables, m: int) -> float:
-    """Return the rate of scalar function m of the pose at the velocities of the state, from the derivatives that
-    ``compute_gradients`` has stored."""
+    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the velocities
+    of the state. It follows from the derivatives that ``compute_gradients`` has stored."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]

@@ -29,8 +29,8 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, out: Numbers, relaxation: float) -> bool:
     """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write them to
-    ``out``; return False where constraints are redundant at this pose, in any lane (one of several mechanisms that
-    are computed at the same time).
+    ``out``. It returns False where constraints are redundant at this pose, in any lane (one of several mechanisms
+    that are computed at the same time).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.

@@ -246,8 +246,8 @@ def is_active(t: Tables, row: int) -> Truth:
 
 @compiled
 def locked_value(t: Tables, row: int) -> float:
-    """Return the value of its function at which an event has locked constraint row ``row``; 0 for rows that no
-    event changes."""
+    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint), as
+    value of its function. It is 0 for rows that no event changes."""
     switch = t.row_switch[row]
     return t.held[switch] if switch >= 0 else 0.0
 

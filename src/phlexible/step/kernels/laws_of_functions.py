@@ -22,8 +22,8 @@ from phlexible.step.tables.declarations import LAW_WIDTH
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Compute the scalar functions of the pose that all force elements act along, and the coordinates of these
-    elements, at the start of the step."""
+    """Compute the scalar functions of the pose that all force elements act along at the start of the step. The
+    coordinates of the elements (positions, distances, angles) follow from them and are stored too."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]

@@ -127,8 +127,9 @@ def energies_balance(t: Tables, h: float, damping: float, still: Number, is_rela
 
 @compiled
 def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Sum the energies and losses of all floating bodies in the step (``frame_energies``, six numbers) into the
-    table ``frame_energy`` [J]. h is the length of the step [s], ``damping`` numerical damping."""
+    """Sum the energies and losses of all floating bodies in the step into the table ``frame_energy``, shape (6,)
+    [J]. They are kinetic and strain energy at start and end, the loss, and if ``with_parts`` a scale of round-off.
+    h is the length of the step [s], ``damping`` numerical damping."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):

@@ -33,9 +33,9 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x (or
-    displacements) of its sections. It is sum_k S_k x_k in world axes, formed from differences, since the sum of all
-    S_k is zero."""
+    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x of its sections,
+    in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from differences, since
+    the sum of all S_k is zero."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -74,8 +74,8 @@ def curvature(D: Matrix, S: Matrix) -> Vector:
 
 @compiled
 def strain_index(t: Tables, s: int) -> int:
-    """Return the index of a rod's strain number s among the six strains (three stretches and shears Gamma, three
-    curvatures K); in the plane the third one is the curvature about z."""
+    """Return the index of a rod's strain number s among all six: stretch, two shears, torsion and two bendings. In
+    space it is s itself; in the plane the third strain is the bending about z, index 5."""
     return 5 if t.dimension == 2 and s == 2 else s
 
 
@@ -108,9 +108,9 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a step of length h, their mean forces with derivatives, and the
-    stress resultants. These are force and moment in section axes at all quadrature points; forces are elastic and
-    of damping. ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Compute the changes of all rod strains in a step of length h, their mean elastic and damping forces, and the
+    stress resultants. These are force and moment in section axes at all quadrature points. ``damping`` is numerical
+    damping, a multiple of the stiffness."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)

@@ -163,8 +163,9 @@ def sheet_slope(a: float, b: float, x: float) -> float:
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step.
-    x is a strain invariant that becomes x + change; then follows the derivative to its end value [J/m3]."""
+    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step
+    [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the quotient to its end
+    value."""
     kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0

@@ -218,8 +218,8 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
     """Add the energies and losses in the step of all bodies in teams to the table ``frame_energy``, shape (6,) [J].
-    A team is a set of equal bodies that are computed together in SIMD lanes. h is the length of the step [s],
-    ``damping`` numerical damping."""
+    They are those of ``frame_energies``. A team is a set of equal bodies that are computed together in SIMD lanes.
+    h is the length of the step [s], ``damping`` numerical damping."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)

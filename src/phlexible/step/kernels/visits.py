@@ -31,7 +31,8 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
 @compiled
 def factor_visit(t: Tables, index: int) -> Truth:
     """Factor the diagonal block of entry ``index`` of the elimination order in place, and solve with it for its
-    upper off-diagonal blocks; return False where it is singular."""
+    upper off-diagonal blocks. It returns False where the block is singular. An entry is a body or a group of
+    constraints."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
     rest = block + apart * (n + 1)
@@ -99,8 +100,8 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
 
 @compiled
 def later_row_count(t: Tables, begin: int, end: int) -> int:
-    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1 in the lists of blocks that
-    are eliminated later."""
+    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1. They are entries of the
+    list of blocks that an elimination couples and that are eliminated later."""
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]

@@ -57,8 +57,8 @@ class Table:
 
     @cached_property
     def sized_by(self) -> tuple[int, str, int]:
-        """Return what the size of this table is computed from: a factor, the name of a count and a summand; entries
-        = factor * count + summand."""
+        """Return what the number of entries of this table is computed from: a factor, the name of a count of the
+        mechanism and a summand. The number is factor * count + summand."""
         size, _, more = self.size.partition(" + ")
         *factor, name = size.split()
         return int(factor[0]) if factor else 1, name, int(more or 0)

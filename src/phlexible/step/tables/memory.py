@@ -258,8 +258,8 @@ class Memory:
 
     @property
     def structure(self) -> bytes:
-        """Return a digest (SHA-256) of all counts and integer tables, equal for mechanisms that can step at the
-        same time in lanes."""
+        """Return a digest (SHA-256) of all counts and integer tables of this memory. It is equal for mechanisms of
+        one structure, which can step at the same time in lanes."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
             for name, table in sorted(self._tables.items()):
@@ -300,7 +300,8 @@ class Memory:
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
 
     def rows(self, states: Array) -> StateRows:
-        """Return the stored tables of several states, shape (rows, state numbers), by name, as views."""
+        """Return the stored tables of several states as views, by name. The states have the shape (rows, state
+        numbers), as a run stores them."""
         return StateRows(states, self._columns)
 
     def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
@@ -335,8 +336,8 @@ class Memory:
 
 
 def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Return all counts of a mechanism by name, with those that follow from the lengths of its tables, and all
-    tables as contiguous arrays; a list of arrays is concatenated, and lengths of a ragged list become offsets.
+    """Return all counts of a mechanism by name, and all tables as contiguous arrays. Counts that follow from
+    lengths of tables are added; a list of arrays is concatenated, and lengths of a ragged list become offsets.
 
     Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.

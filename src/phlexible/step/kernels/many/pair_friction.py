@@ -93,7 +93,8 @@ def dissipate_pair(t: Tables, place: int) -> None:
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
     """Return the index of contact pair (i, j) in the list of friction histories of the last step, or -1 if it is
-    new; pairs must be looked up in ascending order, and pairs that are skipped have separated."""
+    new. Pairs must be looked up in ascending order; pairs that are skipped have separated, and their energy counts
+    as lost."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -135,8 +136,8 @@ def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: in
 
 @compiled
 def dissipate_separated_pairs(t: Tables) -> None:
-    """Count the bristle energies of contact pairs that no longer touch as lost, and clear the unused rest of the
-    new list of friction histories."""
+    """Count the energies of the friction bristles (friction springs) of contact pairs that no longer touch as lost.
+    The unused rest of the new list of friction histories is cleared."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         dissipate_pair(t, place)
@@ -267,8 +268,9 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction ``part``
-    (0: sliding, 1: rolling, 2: drilling); 1 except in equilibria."""
+    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction ``part``.
+    The direction is 0 for sliding, 1 for rolling, 2 for drilling; the factor is 1 except for linear models of
+    contacts at rest."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 

@@ -76,7 +76,8 @@ def add_pair(
 @compiled
 def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
     """Store the ends of contact member m, as one side of a pair in Newton's matrix, with their weights at parameter
-    s; return how many of them move, and whether the elimination contains their blocks."""
+    s. Returned are how many of them move, and whether the elimination contains all of the blocks of their
+    bodies."""
     p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
     t.held_arm[side], t.held_normal[side] = arm, normal
     if t.member_kind[m] > INSET or is_rigid_edge(t, m):
@@ -151,8 +152,9 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add ``weight`` times how the velocities of a body move vector k, and how a force on it acts on them, to
-    ``pair_motion`` and ``pair_lever``. Components along ``normal`` are left out."""
+    """Add ``weight`` times the motions and levers of vector k to ``pair_motion`` and ``pair_lever``, one for each
+    velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever times a force is
+    the generalized force. Components along ``normal`` are left out."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(velocity_count(t, k)):
         v = velocity_index(t, k, i)
