@@ -19,7 +19,7 @@ if __name__ == "__main__":
         folder = SHIPPED_FOLDER / system
         folder.mkdir(parents=True, exist_ok=True)
         for entry in ENTRY_POINTS:
-            made, module = entry.made_for(SHIPPED[system])
+            made, module = entry.compile_for(SHIPPED[system])
             files = [(made, folder / f"{entry.name}{ENDING}")]
             if entry in BUILT:
                 files.append((module, folder / f"{entry.name}{MODULE_ENDING}"))

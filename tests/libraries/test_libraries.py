@@ -24,7 +24,7 @@ from phlexible.libraries.linking import host
 from phlexible.libraries.time_functions import time_data
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.step.compilation.objects import settings, this_target
+from phlexible.step.compilation.objects import code_settings, this_target
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3
@@ -133,7 +133,9 @@ def test_steps_of_a_library_end_where_loads_jump(tmp_path) -> None:
             assert library.read(name) == pytest.approx(float(run.read(sensor)), abs=1e-12)
 
 
-@pytest.mark.skipif(bool(settings()), reason="the environment asks for code of another processor than libraries")
+@pytest.mark.skipif(
+    bool(code_settings()), reason="the environment asks for code of another processor than libraries"
+)
 @pytest.mark.parametrize(
     ("has_all_bits", "order"), [*(pytest.param(True, k, marks=pytest.mark.thorough) for k in (2, 4)), (False, 6)]
 )

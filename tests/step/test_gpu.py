@@ -161,7 +161,7 @@ def test_refused_is_what_threads_do_not_step(loop, monkeypatch):
 
 def test_a_program_is_kept_and_made_again_where_it_is_damaged(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(cuda, "kept_folder", lambda: tmp_path)
+    monkeypatch.setattr(cuda, "code_folder", lambda: tmp_path)
     monkeypatch.setattr(cuda, "assembly_text", lambda text: made.append(text) or f"{text}\nret;\n")
     assert [cuda._assembly(name, lambda name=name: name) for name in ("one", "one", "two")] == [
         "one\nret;\n",

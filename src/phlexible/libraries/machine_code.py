@@ -110,7 +110,7 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
         passes.optimize(module, own, keeps_loops=optimized_for is None)
         _leave(module, name, target)
         _set_machine(module, machine.triple, target)
-    passes.leave_out_unused(module, target)
+    passes.remove_unused(module, target)
     module.verify()
     made: bytes = target.emit_object(module)
     return made
@@ -118,9 +118,9 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
 
 def _leave(module: Any, name: str, target: Any) -> None:
     """Hide all functions of a module but one."""
-    passes.hide(module, {name})
+    passes.make_private(module, {name})
     module.get_function(name).linkage, module.get_function(name).visibility = "external", "hidden"
-    passes.leave_out_unused(module, target)
+    passes.remove_unused(module, target)
 
 
 def _set_machine(module: Any, triple: str, target: Any) -> None:

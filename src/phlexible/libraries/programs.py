@@ -14,13 +14,13 @@ from phlexible.libraries.linking import Platform
 from phlexible.libraries.machine_code import object_files
 from phlexible.step import programs as step_programs
 from phlexible.step.compilation import passes
-from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
+from phlexible.step.compilation.entry_points import EntryPoint, code_folder
 from phlexible.step.compilation.objects import (
     CHECKED,
     CodeTarget,
     ObjectFile,
     c_name,
-    settings,
+    code_settings,
     sources_digest,
 )
 from phlexible.step.programs import PROGRAMS
@@ -88,7 +88,7 @@ def as_in_python(platform: Platform) -> CodeTarget | None:
 
 def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     optimized_for = as_in_python(platform)
-    folder, ending = None if CHECKED else kept_folder(), _ending(platform, optimized_for)
+    folder, ending = None if CHECKED else code_folder(), _ending(platform, optimized_for)
     needed = programs(memory)
     found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in needed}
     missing = [entry for entry in needed if not found.get(entry)]
@@ -116,5 +116,5 @@ def _kept(file: Path) -> bytes:
 def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
     """Suffix of cached files, which depends on processor and settings."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
-    words = f"{platform.machine} {optimized_for} {settings()} {llvmlite.__version__}"
+    words = f"{platform.machine} {optimized_for} {code_settings()} {llvmlite.__version__}"
     return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.step.compilation.entry_points import EntryPoint, kept_folder
+from phlexible.step.compilation.entry_points import EntryPoint, code_folder
 from phlexible.step.compilation.objects import CHECKED
 from phlexible.step.tables.declarations import ANGLE, CONTACT, ROUNDED
 from phlexible.step.tables.functions import FAMILIES, ForceFamily
@@ -125,7 +125,7 @@ def connect(memory: Memory) -> None:
     calls them; compile programs that are missing."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
-        advance.made()  # what is told is done: the next model says nothing
+        advance.load_or_compile()  # what is told is done: the next model says nothing
     memory.connect(needed)
 
 
@@ -173,7 +173,7 @@ def announce(*entries: EntryPoint) -> bool:
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT
-    is_kept = not CHECKED and kept_folder() is not None
+    is_kept = not CHECKED and code_folder() is not None
     print(COMPILING if is_kept else unkept, file=sys.stderr, flush=True)
     return True
 
@@ -186,7 +186,7 @@ def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
         processes: number that compile at the same time, if several programs are missing and results can be stored.
     """
     missing, done = sum(not entry.is_ready for entry in ENTRY_POINTS), 0
-    if min(missing, processes) < 2 or CHECKED or kept_folder() is None:
+    if min(missing, processes) < 2 or CHECKED or code_folder() is None:
         yield from map(_made, range(len(ENTRY_POINTS)))
         return
     quiet = signal.signal, (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends them all: one of them says so
@@ -201,7 +201,7 @@ def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
 
 def _made(place: int) -> tuple[str, float]:
     begin = time.perf_counter()
-    ENTRY_POINTS[place].made()
+    ENTRY_POINTS[place].load_or_compile()
     names = [*(each.name for each in PROGRAMS), *(f"derivatives of {name}" for _, name in _OF_DUALS)]
     name = names[place] if place < len(names) else f"loops over steps: {ENTRY_POINTS[place].name}"
     return name, time.perf_counter() - begin
@@ -212,5 +212,5 @@ def where_code_is() -> str:
     stored."""
     if advance.is_shipped:
         return "in the package as it came"
-    folder = None if CHECKED else kept_folder()
+    folder = None if CHECKED else code_folder()
     return "for this process only" if folder is None else f"kept in {folder}"

@@ -7,12 +7,12 @@ import pytest
 
 from phlexible.step.compilation.compiled import compiled_lane_by_lane, entry_point
 from phlexible.step.compilation.notation import (
-    agree,
     all_of,
     along,
     any_of,
     cross,
     dot,
+    is_same_in_lanes,
     matrix,
     row,
     rows_at,
@@ -83,7 +83,7 @@ def _choices(header, numbers, results):
     out[5], out[6] = _branched(x[0], 3)
     out[7] = 1.0 if any_of(is_greater) else 0.0
     out[8] = 1.0 if all_of(is_greater) else 0.0
-    out[9] = 1.0 if agree(place) else 0.0
+    out[9] = 1.0 if is_same_in_lanes(place) else 0.0
 
 
 @pytest.mark.parametrize("width", [1, 4])

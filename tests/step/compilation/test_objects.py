@@ -12,7 +12,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.step.compilation import entry_points, objects
-from phlexible.step.compilation.entry_points import ENDING, MODULE_ENDING, EntryPoint, kept_folder
+from phlexible.step.compilation.entry_points import ENDING, MODULE_ENDING, EntryPoint, code_folder
 from phlexible.step.compilation.objects import SHIPPED, this_system
 from phlexible.step.tables.requests import DerivativeRequest, empty_request
 
@@ -20,7 +20,7 @@ PROGRAM = '''
 from math import exp
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.notation import reals_at
-from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
 from phlexible.step.tables.requests import RequestRecord, DerivativeRequest, IntegerRow, Numbers, Rows2
 
 @entry_point
@@ -33,7 +33,7 @@ def weigh(
     for i in range(len(places)):
         total += table[places[i], 1] * exp(x) + asked.numerical_damping * rows[k]
     any.fill(0.5 * table[0, 0])
-    put_back(register)
+    restore_control(register)
     table[0, 0] = total
     return len(any), asked.steps
 '''
@@ -57,7 +57,7 @@ def made(tmp_path_factory):
     sys.path.insert(0, str(folder))
     try:
         entry = EntryPoint("weighing", "weigh")
-        yield entry, {name: entry.made_for(target)[0] for name, target in SHIPPED.items()}
+        yield entry, {name: entry.compile_for(target)[0] for name, target in SHIPPED.items()}
     finally:
         sys.path.remove(str(folder))
         sys.modules.pop("weighing", None)
@@ -93,7 +93,7 @@ def test_code_is_kept_and_gives_the_digits_of_numba(made, entry):
     assert not own[2].any() and 0.5 * np.float64(SMALL) > 0.0  # subnormal numbers were zero inside
     again = EntryPoint("nowhere", "weigh")
     assert again.is_ready and again(*arguments()) == (4, 7)
-    assert {file.suffix for file in kept_folder().iterdir()} == {ENDING, MODULE_ENDING}
+    assert {file.suffix for file in code_folder().iterdir()} == {ENDING, MODULE_ENDING}
 
 
 def test_modules_are_kept_beside_code_and_written_where_there_are_none(made, entry, capsys):
@@ -101,7 +101,7 @@ def test_modules_are_kept_beside_code_and_written_where_there_are_none(made, ent
     assert entry(*arguments()) == (4, 7)
     kept = EntryPoint("nowhere", "weigh").module_file()  # which Numba could not write again
     assert kept.declaration.startswith("int32_t ph_k_weigh(void *, int64_t, void *, int64_t, int64_t, void *")
-    (file,) = kept_folder().glob(f"*{MODULE_ENDING}")
+    (file,) = code_folder().glob(f"*{MODULE_ENDING}")
     file.write_bytes(file.read_bytes()[:-1] + b"x")
     again = entry.module_file()
     assert again.declaration == kept.declaration and again == EntryPoint("nowhere", "weigh").module_file()
@@ -130,7 +130,7 @@ def test_shipped_code_is_used_where_it_fits_and_nowhere_else(made, entry, monkey
     assert not entry.is_ready and not entry.is_shipped
     monkeypatch.delenv("NUMBA_CPU_NAME")
     assert entry.is_shipped and entry.is_ready
-    assert not list(kept_folder().iterdir())
+    assert not list(code_folder().iterdir())
     own = arguments()
     assert entry(*own) == (4, 7) and own[1][0, 0] == pytest.approx(WEIGHT, rel=1e-15)
 

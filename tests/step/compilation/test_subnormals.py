@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 
 import phlexible as ph
-from phlexible.step.compilation.subnormals import call, flush_subnormals, put_back
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control, user_value
 from phlexible.step.compilation.user_function import user_function
 
 SMALL = 1e-310
@@ -19,9 +19,9 @@ KNOWN = platform.machine().lower() in ("x86_64", "amd64", "aarch64", "arm64")
 def _halves(numbers, address):
     register = flush_subnormals()
     flushed = 0.5 * numbers[0]
-    outside = call(address, numbers[1])
+    outside = user_value(address, numbers[1])
     again = 0.5 * numbers[0]
-    put_back(register)
+    restore_control(register)
     return flushed, outside, again, 0.5 * numbers[0]
 
 

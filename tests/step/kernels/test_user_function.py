@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from phlexible.step.compilation.subnormals import call
+from phlexible.step.compilation.subnormals import user_value
 from phlexible.step.compilation.user_function import user_function
 
 
@@ -14,7 +14,7 @@ from phlexible.step.compilation.user_function import user_function
 def _sum_of_values(address, places):
     total = 0.0
     for x in places:
-        total += call(address, x)
+        total += user_value(address, x)
     return total
 
 

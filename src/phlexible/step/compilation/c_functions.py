@@ -27,14 +27,14 @@ def declaration(name: str, kinds: Sequence[Any]) -> str:
     return f"int32_t {name}({', '.join(given)}, int64_t *);"
 
 
-def write(context: Any, module: Any, name: str, described: Any) -> None:
+def emit_c_function(context: Any, module: Any, name: str, described: Any) -> None:
     """Emit an LLVM function with the calling convention of C into a module, which calls one compiled entry point
     that Numba describes."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(STATUS, [*_in_c(kinds), INTEGER.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
     *values, results = function.args
-    arguments = [_argument(context, builder, kind, values) for kind in kinds]
+    arguments = [_call_argument(context, builder, kind, values) for kind in kinds]
     status, value = context.call_conv.call_function(
         builder, context.declare_function(module, described), described.restype, kinds, arguments
     )
@@ -61,16 +61,16 @@ def _in_c(kinds: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
+def _call_argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
     """Return the LLVM value of one argument of a call: a number, or an array built from address and lengths. The
     parameters that it consists of are removed from ``values``."""
     first = values.pop(0)
     if not isinstance(kind, types.Array):
         return first
-    return array_of(context, builder, kind, first, *[values.pop(0) for _ in range(kind.ndim)])
+    return emit_array(context, builder, kind, first, *[values.pop(0) for _ in range(kind.ndim)])
 
 
-def array_of(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
+def emit_array(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
     """Emit LLVM code that builds a contiguous array in the form of Numba from its address and lengths; returns the
     LLVM value of the array."""
     array = cgutils.create_struct_proxy(kind)(context, builder)

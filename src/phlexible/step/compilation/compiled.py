@@ -28,8 +28,8 @@ from numba.core.typing.templates import signature
 from numba.extending import intrinsic
 
 from phlexible.step.compilation import passes
-from phlexible.step.compilation.kept_code import KeptCode
-from phlexible.step.compilation.lanes import LaneForm, numbers_of
+from phlexible.step.compilation.kept_code import SealedCodeCache
+from phlexible.step.compilation.lanes import LaneForm, number_kind
 from phlexible.step.compilation.notation import (
     FORMS,
     FUNCTION_PLACES,
@@ -79,7 +79,7 @@ class _Compiler(compiler.CompilerBase):
         return [own]
 
 
-def written_into(
+def compile_into(
     context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_separate: bool = False
 ) -> Any:
     """Compile a Python function with Numba to LLVM code in the library (LLVM module) in progress. Returns Numba's
@@ -131,7 +131,7 @@ class ProgramOfStructure(ProgramOfKernels):
     extra_settings = passes.WRITTEN_OUT
 
 
-def take_for(library: Any, arguments: Sequence[Any]) -> None:
+def choose_program_class(library: Any, arguments: Sequence[Any]) -> None:
     """Change the class of a Numba library to that of a program of the step, when the first kernel function is
     compiled into it. The types of its arguments decide whether that is general, in SIMD lanes, or of one
     structure."""
@@ -175,46 +175,46 @@ class Kernel(Written):
 
         A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
-        numbers = numbers_of(arguments)
+        numbers = number_kind(arguments)
         pairs = zip(self.forms, arguments, strict=True)
-        own = (form.at(numbers_of([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
-        return signature(self.result.at(numbers), *_as_passed(own, arguments))
+        own = (form.at(number_kind([each]) if form is SHARED_NUMBER else numbers) for form, each in pairs)
+        return signature(self.result.at(numbers), *_passed_types(own, arguments))
 
-    def is_in(self, library: Any, sig: Any) -> bool:
+    def is_compiled_in(self, library: Any, sig: Any) -> bool:
         """Return whether this kernel function has been compiled into a library (program) for the argument types of
         a signature."""
         return (id(library), sig.args) in self._written
 
-    def written(self, context: Any, sig: Any) -> Any:
+    def compiled_once(self, context: Any, sig: Any) -> Any:
         """Return Numba's description of this kernel function for the types of a signature. It is compiled into the
         library in progress if it is not there yet."""
         library = context.active_code_library
-        if not self.is_in(library, sig):
-            take_for(library, sig.args)
+        if not self.is_compiled_in(library, sig):
+            choose_program_class(library, sig.args)
             with global_compiler_lock:
-                made = written_into(context, self._function, sig.args, sig.return_type, self._are_separate)
+                made = compile_into(context, self._function, sig.args, sig.return_type, self._are_separate)
             # LLVM may drop the function from the module once it has put it into its callers:
             library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
             self._written[id(library), sig.args] = (library, made.fndesc)
         return self._written[id(library), sig.args][1]
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        return context.call_internal(builder, self.written(context, sig), sig, values)
+        return context.call_internal(builder, self.compiled_once(context, sig), sig, values)
 
 
 class LaneByLane(Kernel):
     """A function of numbers with branches on them, which lanes call one after the other."""
 
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        numbers = numbers_of(sig.args)
+        numbers = number_kind(sig.args)
         if not isinstance(numbers, Lanes):
             return super()._call(context, builder, sig, values)
-        single, members = self.signature_of([form.alone for form in self.forms]), members_of(sig.return_type)
+        single, members = self.signature_of([form.alone for form in self.forms]), member_types(sig.return_type)
         found = [ir.Constant(context.get_value_type(each), ir.Undefined) for each in members]
         for lane in range(numbers.count):
             pairs = zip(sig.args, values, strict=True)
             own = [
-                builder.extract_element(value, INDEX(lane)) if numbers_of([kind]) == numbers else value
+                builder.extract_element(value, INDEX(lane)) if number_kind([kind]) == numbers else value
                 for kind, value in pairs
             ]
             answer = super()._call(context, builder, single, own)
@@ -224,7 +224,7 @@ class LaneByLane(Kernel):
         return context.make_tuple(builder, sig.return_type, found) if len(members) > 1 else found[0]
 
 
-def members_of(kind: Any) -> Sequence[Any]:
+def member_types(kind: Any) -> Sequence[Any]:
     """Return the Numba types of the members of a result type: those of a tuple, or the type itself."""
     return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
@@ -239,8 +239,8 @@ class Exported(Kernel):
     def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Return the Numba signature with which other programs call this exported kernel function. Its SIMD lanes
         (mechanisms at the same time) are those of the tables among the arguments."""
-        found = self.signature_for(numbers_of(arguments[:1]))
-        return signature(found.return_type, *_as_passed(found.args, arguments))
+        found = self.signature_for(number_kind(arguments[:1]))
+        return signature(found.return_type, *_passed_types(found.args, arguments))
 
     def signature_for(self, numbers: NumberKind) -> Any:
         """Return the Numba signature of this exported kernel function for numbers of a kind (of one mechanism, of
@@ -251,12 +251,12 @@ class Exported(Kernel):
     def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
         structure = sig.args[0].structure
         is_known = bool(structure) and self.__name__ in get_structure(structure).functions
-        if is_known or self.is_in(context.active_code_library, sig):
+        if is_known or self.is_compiled_in(context.active_code_library, sig):
             return super()._call(context, builder, sig, values)
         if structure:
             return context.get_constant_null(sig.return_type)
         for given, known in zip(sig.args[1:], self.signature_for(sig.args[0].numbers).args[1:], strict=True):
-            if numbers_of([given]) != numbers_of([known]):  # the program at that address would read other numbers
+            if number_kind([given]) != number_kind([known]):  # the program at that address would read other numbers
                 raise TypeError(f"{self.__name__} in another program takes {known}, got {given}")
         address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
         result = sig.return_type
@@ -271,7 +271,7 @@ class Exported(Kernel):
         return builder.load(found)
 
 
-def _as_passed(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
+def _passed_types(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[Any]:
     """Yield the types of the arguments of a call: those of the signature for tables and rows of the same kind of
     entries, with their structure and lanes, and those passed for all others."""
     for each, kind in zip(kinds, arguments, strict=True):
@@ -314,7 +314,7 @@ def exporting(kernels: Sequence[Exported]) -> Any:
             for kernel in kernels:
                 known = kernel.signature_for(tables.numbers)
                 own = signature(known.return_type, tables, *known.args[1:])
-                found = context.declare_function(builder.module, kernel.written(context, own))
+                found = context.declare_function(builder.module, kernel.compiled_once(context, own))
                 place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
                 builder.store(builder.ptrtoint(found, INTEGER), place)
             return context.get_dummy_value()
@@ -362,8 +362,8 @@ def form_of(hint: Any) -> LaneForm:
     return tuple_form([form_of(each) for each in get_args(hint)])
 
 
-def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
-    """Remove compiled code that was made from other source files from the cache folder ``kept``, and return whether
+def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
+    """Remove compiled code that was made from other source files from the folder ``cache``, and return whether
     there was any.
 
     Numba compares the file of the called function only, while the entry points contain the code of whole folders. A
@@ -371,12 +371,12 @@ def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
     """
     files = sorted(file for folder in sources for file in folder.rglob("*.py"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    stamp = kept / "kernels.stamp"
+    stamp = cache / "kernels.stamp"
     try:
         if stamp.is_file() and stamp.read_text() == digest:
             return False
-        kept.mkdir(parents=True, exist_ok=True)
-        for file in [*kept.glob("*.nbi"), *kept.glob("*.nbc")]:
+        cache.mkdir(parents=True, exist_ok=True)
+        for file in [*cache.glob("*.nbi"), *cache.glob("*.nbc")]:
             file.unlink(missing_ok=True)
         stamp.write_text(digest)
     except OSError:  # a read-only installation: its files only change together, Numba notices that
@@ -388,7 +388,7 @@ def has_signature(entry: Any, *arguments: Any) -> bool:
     """Return whether an entry point (function that Python calls) has been compiled in this process, or stored in
     its cache. It must be for arguments of the types of these."""
     sig = tuple(typeof(each) for each in arguments)
-    if sig in entry.overloads or not isinstance(entry._cache, KeptCode):
+    if sig in entry.overloads or not isinstance(entry._cache, SealedCodeCache):
         return sig in entry.overloads
     return bool(entry._cache.has(sig, entry.targetdescr.target_context))
 
@@ -407,14 +407,14 @@ def entry_point(function: Any) -> Any:
 
     def made(**kept: bool) -> Any:
         dispatcher = njit(**kept, **options)(function)
-        dispatcher._compiler.compile = without_collection(dispatcher._compiler.compile)
+        dispatcher._compiler.compile = without_garbage_collector(dispatcher._compiler.compile)
         return dispatcher
 
     if CHECKED:  # another program under the same name: compiled each time
         return made()
     try:
         dispatcher = made(cache=True)
-        dispatcher._cache = KeptCode(function)
+        dispatcher._cache = SealedCodeCache(function)
     except RuntimeError:  # Numba found no folder for its cache
         return made()
     _discard_once(Path(dispatcher.stats.cache_path))
@@ -430,7 +430,7 @@ def entry_point_for(header: type, name: str, function: Any) -> Any:
     return entry_point(made)
 
 
-def without_collection(work: Callable[..., Any]) -> Callable[..., Any]:
+def without_garbage_collector(work: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that does the same as ``work`` with Python's garbage collection switched off while it runs.
 
     Compilation makes many objects that live until its end: a collection among them takes 3 to 15 % of its time.

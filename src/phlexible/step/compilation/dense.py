@@ -9,12 +9,12 @@ from phlexible.step.compilation.notation import (
     Choices,
     Reals,
     Truth,
-    agree,
     any_of,
     are_in_lanes,
-    is_something,
-    lanes_of,
-    of_lane,
+    is_nonzero,
+    is_same_in_lanes,
+    lane_count,
+    lane_value,
     single_numbers,
     where,
 )
@@ -22,8 +22,8 @@ from phlexible.step.compilation.notation import (
 # Small dense LU with partial pivoting and products of blocks that lie row by row.
 #
 # Blocks, vectors and pivots are rows of tables (``t.blocks + start``). Nearly all time goes into
-# ``subtract_rows`` and ``add_rows``, which take four rows at a time, and into ``subtract_from_four``, which takes
-# them from four rows together: a number that is read serves all of these.
+# ``subtract_rows`` and ``add_rows``, which take four rows at a time, and into ``subtract_from_four_rows``, which
+# takes them from four rows together: a number that is read serves all of these.
 
 PANEL = 4
 POSITIVE = 4.0  # by how much products of diagonal entries may be too small
@@ -41,7 +41,7 @@ def rows_times(sign: float) -> Any:
         r = 0
         while r + 3 < rows:
             x0, x1, x2, x3 = sign * x[r], sign * x[r + 1], sign * x[r + 2], sign * x[r + 3]
-            if any_of(is_something(x0) | is_something(x1) | is_something(x2) | is_something(x3)):
+            if any_of(is_nonzero(x0) | is_nonzero(x1) | is_nonzero(x2) | is_nonzero(x3)):
                 b0 = b + r * stride
                 b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
                 for j in range(count):
@@ -70,7 +70,7 @@ add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 
 
 @compiled_without_overlap
-def subtract_from_four(
+def subtract_from_four_rows(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
     """Compute c_i -= x_i b in place for four rows c0 .. c3 at the same time, with row vectors x_i and a matrix b.
@@ -124,17 +124,17 @@ def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
 
 
 @compiled
-def exchange(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
+def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> None:
     """Exchange row k with row ``pivot`` of a matrix a in place, ``count`` numbers of each. Rows are ``stride``
     numbers apart, and each SIMD lane (mechanism) has its own pivot."""
     if not any_of(pivot != k):
         return
-    if agree(pivot):
-        _swap(a + k * stride, a + of_lane(pivot, 0) * stride, count)
+    if is_same_in_lanes(pivot):
+        _swap(a + k * stride, a + lane_value(pivot, 0) * stride, count)
         return
-    numbers, width = single_numbers(a), lanes_of(pivot)
+    numbers, width = single_numbers(a), lane_count(pivot)
     for lane in range(width):
-        own, other = k * stride * width + lane, of_lane(pivot, lane) * stride * width + lane
+        own, other = k * stride * width + lane, lane_value(pivot, lane) * stride * width + lane
         for j in range(0, count * width, width):
             numbers[own + j], numbers[other + j] = numbers[other + j], numbers[own + j]
 
@@ -146,7 +146,7 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
-        exchange(a, k, pivots[k], stride, n)
+        exchange_rows(a, k, pivots[k], stride, n)
     return is_found
 
 
@@ -179,7 +179,7 @@ def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
             if i >= end and i + 3 < n and are_in_lanes(a):
                 c0, c1 = row + end, row + (stride + end)
                 c2, c3 = row + (2 * stride + end), row + (3 * stride + end)
-                subtract_from_four(row + begin, stride, PANEL, first, stride, c0, c1, c2, c3, n - end)
+                subtract_from_four_rows(row + begin, stride, PANEL, first, stride, c0, c1, c2, c3, n - end)
                 i += 4
             else:
                 subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
@@ -201,7 +201,7 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
         solve_vector(a, n, stride, pivots, b)
         return
     for k in range(n):
-        exchange(b, k, pivots[k], step, columns)
+        exchange_rows(b, k, pivots[k], step, columns)
     for i in range(1, n):
         subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
     for i in range(n - 1, -1, -1):
@@ -215,7 +215,7 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
     """Solve A x = b for one right-hand side b of n numbers in place, with the LU factors a and pivots of
     ``factor``."""
     for k in range(n):
-        exchange(b, k, pivots[k], 1, 1)
+        exchange_rows(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
         _solve_in_lanes(a, n, stride, b)
         return
@@ -271,14 +271,14 @@ def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c:
     """Compute the matrix c -= a b in place for matrices a (rows, inner) and b (inner, columns); rows of c begin
     ``stride`` numbers apart."""
     if columns == 1 and stride == 1:
-        subtract_image(a, rows, inner, b, c)
+        subtract_matrix_vector(a, rows, inner, b, c)
         return
     i = 0
     if inner >= PANEL and columns >= PANEL:
         while i + 3 < rows:
             own = c + i * stride
             c1, c2, c3 = own + stride, own + 2 * stride, own + 3 * stride
-            subtract_from_four(a + i * inner, inner, inner, b, columns, own, c1, c2, c3, columns)
+            subtract_from_four_rows(a + i * inner, inner, inner, b, columns, own, c1, c2, c3, columns)
             i += 4
     while i < rows:
         subtract_rows(a + i * inner, inner, b, columns, c + i * stride, columns)
@@ -296,7 +296,7 @@ def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: in
 
 
 @compiled_without_overlap
-def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
+def subtract_matrix_vector(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
     """Compute the vector y -= a x in place for a (rows, columns) matrix a and a vector x."""
     i = 0
     while are_in_lanes(a) and i + 3 < rows:  # sums wait for their last term: four at a time do not
@@ -318,7 +318,7 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 
 @compiled_without_overlap
-def images_of_rows(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
+def matrix_vector(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
     """Compute the vector y = a x, stored in y, for a (rows, columns) matrix a with few rows and a vector x."""
     if rows == 3 and are_in_lanes(y):  # as many as quadrature most often has points
         a1, a2, t0, t1, t2 = a + columns, a + 2 * columns, 0.0, 0.0, 0.0
@@ -409,7 +409,7 @@ def inversion_of(n: int) -> Any:
         for k in range(n - 1, -1, -1):
             if any_of(pivots[k] != k):
                 for i in range(n):
-                    exchange(a + i * stride, k, pivots[k], 1, 1)
+                    exchange_rows(a + i * stride, k, pivots[k], 1, 1)
         return is_regular
 
     return invert

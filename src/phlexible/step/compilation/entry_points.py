@@ -22,8 +22,8 @@ from phlexible.step.compilation.objects import (
     Loaded,
     ModuleFile,
     ObjectFile,
-    can_be_called,
-    settings,
+    can_run_machine_code,
+    code_settings,
     sources_digest,
     this_system,
     this_target,
@@ -61,14 +61,14 @@ class EntryPoint:
         Raises:
             TypeError: an array has other entries or axes than the function takes, or is not contiguous.
         """
-        return (self._function or self.made())(*arguments)
+        return (self._function or self.load_or_compile())(*arguments)
 
-    def made(self) -> Callable[..., Any]:
+    def load_or_compile(self) -> Callable[..., Any]:
         """Return this entry point (function that Python calls) as a callable, after loading or compiling its
         machine code if that is needed."""
         with self._lock:
             if self._function is None:
-                if CHECKED or not can_be_called():
+                if CHECKED or not can_run_machine_code():
                     self._function = self.source
                 else:
                     self._load(self._on_disk() or self._compiled())
@@ -80,7 +80,7 @@ class EntryPoint:
         """Whether this entry point can be called without compiling it first; machine code that exists on disk is
         loaded."""
         with self._lock:
-            if self._function is None and not CHECKED and can_be_called():
+            if self._function is None and not CHECKED and can_run_machine_code():
                 found = self._on_disk()
                 if found is not None:
                     self._load(found)
@@ -96,11 +96,11 @@ class EntryPoint:
         """Whether the installed release contains machine code of this entry point that fits this machine."""
         return any(found.fits() for found in self._read(ObjectFile, self._shipped()))
 
-    def _load(self, found: ObjectFile) -> None:
-        self._keeps = Loaded(self.name, found.code)
+    def _load(self, file: ObjectFile) -> None:
+        self._keeps = Loaded(self.name, file.code)
         self._function = self._keeps.function
 
-    def made_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
+    def compile_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
         """Compile this entry point for a processor and system, and return its machine code and its LLVM module,
         both as they are stored in files."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
@@ -121,18 +121,18 @@ class EntryPoint:
         return found
 
     def _modules(self) -> Iterator[ModuleFile]:
-        folder, shipped = kept_folder(), [file.with_suffix(MODULE_ENDING) for file in self._shipped()]
-        kept = [] if folder is None else [folder / self._kept_name(MODULE_ENDING)]
+        folder, shipped = code_folder(), [file.with_suffix(MODULE_ENDING) for file in self._shipped()]
+        kept = [] if folder is None else [folder / self._cache_file_name(MODULE_ENDING)]
         return self._read(ModuleFile, [*shipped, *kept])
 
     def _module(self, text: str) -> ModuleFile:
-        from phlexible.step.compilation.modules import bitcode, declaration_in_c
+        from phlexible.step.compilation.modules import bitcode, c_declaration
 
-        return ModuleFile(sources_digest(), bitcode(text), declaration_in_c(self.source.py_func))
+        return ModuleFile(sources_digest(), bitcode(text), c_declaration(self.source.py_func))
 
     def _on_disk(self) -> ObjectFile | None:
-        folder = kept_folder()
-        kept = [] if folder is None else [folder / self._kept_name()]
+        folder = code_folder()
+        kept = [] if folder is None else [folder / self._cache_file_name()]
         return next((found for found in self._read(ObjectFile, [*self._shipped(), *kept]) if found.fits()), None)
 
     def _read(self, kind: type[Kept], files: Iterable[Path]) -> Iterator[Kept]:
@@ -150,31 +150,31 @@ class EntryPoint:
                 )
 
     def _compiled(self) -> ObjectFile:
-        found, module = self.made_for(this_target())
+        found, module = self.compile_for(this_target())
         self._keep(found, ENDING)
         self._keep(module, MODULE_ENDING)  # for code that leaves Python: writing it took longer than all else
         return found
 
-    def _keep(self, found: ObjectFile | ModuleFile, ending: str) -> None:
-        folder = None if CHECKED else kept_folder()
+    def _keep(self, file: ObjectFile | ModuleFile, ending: str) -> None:
+        folder = None if CHECKED else code_folder()
         if folder is not None:
             with suppress(OSError):  # no space left: the next process compiles again
-                found.write(folder / self._kept_name(ending))
+                file.write(folder / self._cache_file_name(ending))
 
     def _shipped(self) -> list[Path]:
         """Return the files of the installed release that may hold machine code of this entry point; none if
         environment variables request other code."""
-        return [] if settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
+        return [] if code_settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
-    def _kept_name(self, ending: str = ENDING) -> str:
+    def _cache_file_name(self, ending: str = ENDING) -> str:
         """Return the name of the cache file for code of this entry point on this kind of machine, since different
         machines may share a folder."""
         target = this_target()
-        key = f"{target} {settings()} {llvmlite.__version__}"
+        key = f"{target} {code_settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"
 
 
-def kept_folder() -> Path | None:
+def code_folder() -> Path | None:
     """Return the folder in which compiled code is stored for later processes; None if no such folder can be
     written.
 

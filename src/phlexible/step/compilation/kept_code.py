@@ -12,7 +12,7 @@ from numba.core.serialize import dumps
 from phlexible.step.compilation.objects import read_sealed, write_sealed
 
 
-class KeptCode(FunctionCache):
+class SealedCodeCache(FunctionCache):
     """Numba's cache of one function, which reads no damaged files; damaged machine code would end the process.
 
     Args:

@@ -73,12 +73,12 @@ def lanes_of_processor() -> int:
     return 4 if features.get("avx2") else 2
 
 
-def numbers_of(arguments: Sequence[Any]) -> NumberKind:
+def number_kind(arguments: Sequence[Any]) -> NumberKind:
     """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of these Numba types have
     in common."""
     found = ONE
     for each in arguments:
-        kind = numbers_of(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
+        kind = number_kind(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
         if found == ONE or isinstance(kind, Secant):
             found = kind
     return found
@@ -139,7 +139,7 @@ WHOLE = LaneForm(types.intp, NumberType, NUMBER.taken, is_discrete=True)
 CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discrete=True)
 
 
-def are(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
+def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
     """Return whether values of these Numba types have the given forms (number, truth, vector, ...), or can be
     converted to them."""
     return len(forms) == len(arguments) and all(
@@ -148,7 +148,7 @@ def are(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
     )
 
 
-def in_lanes(
+def implement(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
     """Register with Numba the result type and the LLVM code of an operation of Python on numbers in SIMD lanes,
@@ -165,8 +165,8 @@ def in_lanes(
     @infer_global(operation)
     class _Typing(AbstractTemplate):
         def generic(self, arguments: Any, keywords: Any) -> Any:
-            numbers = numbers_of(arguments)
-            if not are(forms, arguments) or (numbers == ONE and not has_one):
+            numbers = number_kind(arguments)
+            if not have_forms(forms, arguments) or (numbers == ONE and not has_one):
                 return None
             return signature(result.at(numbers), *(form.at(numbers) for form in forms))
 
@@ -190,19 +190,19 @@ def _compared(sign: str, name: str) -> Callable[..., Any]:
 
 for _name, _instruction in (("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv")):
     for _prefix in ("", "i"):
-        in_lanes(getattr(operator, _prefix + _name), NUMBER, (NUMBER, NUMBER), _arithmetic(_instruction))
+        implement(getattr(operator, _prefix + _name), NUMBER, (NUMBER, NUMBER), _arithmetic(_instruction))
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")):
     _ordered = "fcmp_unordered" if _name == "ne" else "fcmp_ordered"  # a NaN is other than itself
-    in_lanes(getattr(operator, _name), TRUTH, (NUMBER, NUMBER), _compared(_sign, _ordered))
-    in_lanes(getattr(operator, _name), TRUTH, (CHOICE, CHOICE), _compared(_sign, "icmp_signed"))
+    implement(getattr(operator, _name), TRUTH, (NUMBER, NUMBER), _compared(_sign, _ordered))
+    implement(getattr(operator, _name), TRUTH, (CHOICE, CHOICE), _compared(_sign, "icmp_signed"))
 for _name, _both in (("and_", (operator.and_, operator.iand)), ("or_", (operator.or_, operator.ior))):
     for _operation in _both:
-        in_lanes(_operation, TRUTH, (TRUTH, TRUTH), lambda _, builder, a, b, n=_name: getattr(builder, n)(a, b))
-in_lanes(operator.not_, TRUTH, (TRUTH,), lambda context, builder, a: builder.not_(a))
-in_lanes(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.type).negative(builder, a))
+        implement(_operation, TRUTH, (TRUTH, TRUTH), lambda _, builder, a, b, n=_name: getattr(builder, n)(a, b))
+implement(operator.not_, TRUTH, (TRUTH,), lambda context, builder, a: builder.not_(a))
+implement(operator.neg, NUMBER, (NUMBER,), lambda context, builder, a: kind_of(a.type).negative(builder, a))
 
 
-def _greater(sign: str) -> Callable[..., Any]:
+def _extreme_rule(sign: str) -> Callable[..., Any]:
     """Return a function that emits LLVM code for the maximum (sign ">") or minimum ("<") of several numbers, with
     Numba's rule for NaN."""
 
@@ -215,8 +215,8 @@ def _greater(sign: str) -> Callable[..., Any]:
 
 
 for _count in (2, 3):
-    in_lanes(max, NUMBER, (NUMBER,) * _count, _greater(">"))
-    in_lanes(min, NUMBER, (NUMBER,) * _count, _greater("<"))
+    implement(max, NUMBER, (NUMBER,) * _count, _extreme_rule(">"))
+    implement(min, NUMBER, (NUMBER,) * _count, _extreme_rule("<"))
 
 
 def _of_library(function: Any) -> Callable[..., Any]:
@@ -224,7 +224,7 @@ def _of_library(function: Any) -> Callable[..., Any]:
 
 
 for _function in (abs, math.sqrt, math.exp, math.expm1, math.log, math.log1p):
-    in_lanes(_function, NUMBER, (NUMBER,), _of_library(_function))
-in_lanes(math.floor, WHOLE, (NUMBER,), lambda context, builder, x: kind_of(x.type).floor(builder, x))
+    implement(_function, NUMBER, (NUMBER,), _of_library(_function))
+implement(math.floor, WHOLE, (NUMBER,), lambda context, builder, x: kind_of(x.type).floor(builder, x))
 for _of_two in (math.atan2, operator.pow):
-    in_lanes(_of_two, NUMBER, (NUMBER, NUMBER), _of_library(_of_two))
+    implement(_of_two, NUMBER, (NUMBER, NUMBER), _of_library(_of_two))

@@ -24,7 +24,7 @@ from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import as_dtype, from_dtype
 
 from phlexible.step.compilation import c_functions, passes
-from phlexible.step.compilation.compiled import without_collection, written_into
+from phlexible.step.compilation.compiled import compile_into, without_garbage_collector
 from phlexible.step.compilation.objects import (
     ARRAY_TYPE,
     CONTIGUOUS,
@@ -86,7 +86,7 @@ class WrittenLibrary(CPUCodeLibrary):
         module.triple = self.processor
         return module
 
-    def written(self) -> str:
+    def linked_text(self) -> str:
         """Return the LLVM text of all modules of this library linked into one, with Numba's functions for operators
         such as powers."""
         for library in dict.fromkeys(self._linking_libraries):
@@ -96,7 +96,7 @@ class WrittenLibrary(CPUCodeLibrary):
         return str(self._final_module)
 
 
-@without_collection
+@without_garbage_collector
 def module_text(function: Callable[..., Any], triple: str) -> str:
     """Return the unoptimized LLVM text of an entry point and all functions that it calls, with wrapper functions by
     which Python and C call it.
@@ -110,13 +110,13 @@ def module_text(function: Callable[..., Any], triple: str) -> str:
     library = WrittenLibrary(context.codegen(), function.__name__)
     library.processor = library._final_module.triple = triple
     with global_compiler_lock, context.push_code_library(library):
-        made = written_into(context, function, tuple(each.type for each in arguments), result_type(result))
+        made = compile_into(context, function, tuple(each.type for each in arguments), result_type(result))
         library.add_ir_module(_python_function(context, library, function.__name__, made, arguments))
         module = library.create_ir_module(c_name(function.__name__))
-        c_functions.write(context, module, c_name(function.__name__), made.fndesc)
+        c_functions.emit_c_function(context, module, c_name(function.__name__), made.fndesc)
         library.add_ir_module(module)
         definition = rf"^define .*@{re.escape(made.fndesc.mangled_name)}\(.*\)"
-        return re.sub(definition, r"\g<0> noinline", library.written(), count=1, flags=re.MULTILINE)
+        return re.sub(definition, r"\g<0> noinline", library.linked_text(), count=1, flags=re.MULTILINE)
 
 
 def bitcode(text: str) -> bytes:
@@ -125,7 +125,7 @@ def bitcode(text: str) -> bytes:
     return found
 
 
-def declaration_in_c(function: Callable[..., Any]) -> str:
+def c_declaration(function: Callable[..., Any]) -> str:
     """Return the C declaration of the wrapper function through which C calls an entry point of the compiled
     step."""
     return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
@@ -161,8 +161,8 @@ def _python_function(context: Any, library: Any, name: str, made: Any, arguments
     for k, argument in enumerate(arguments):
         given = builder.load(builder.gep(entry.args[1], [_LONG(k)]))
         if isinstance(argument.type, types.Array):
-            check = partial(refuse_unless, text=f"argument {k + 1} of {name} must be {_description(argument)}")
-            values.append(_array(context, builder, python, given, argument, check))
+            check = partial(refuse_unless, text=f"argument {k + 1} of {name} must be {_array_text(argument)}")
+            values.append(_read_array(context, builder, python, given, argument, check))
             continue
         is_real = argument.type == types.float64
         take = "PyFloat_AsDouble" if is_real else "PyLong_AsLongLong"
@@ -175,7 +175,7 @@ def _python_function(context: Any, library: Any, name: str, made: Any, arguments
     status, found = context.call_conv.call_function(builder, function, result, kinds, values)
     python.call("PyEval_RestoreThread", None, thread)
     refuse_unless(status.is_ok, f"{name} ended with an error")
-    builder.ret(_built(builder, python, result, found))
+    builder.ret(_python_result(builder, python, result, found))
     return module
 
 
@@ -210,7 +210,7 @@ class _Python:
         return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
 
 
-def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
+def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
     """Emit LLVM code that checks a NumPy array passed by Python and reads its address and lengths; returns the LLVM
     value of the array in Numba's form, without a reference count."""
 
@@ -223,7 +223,7 @@ def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _
     description = field(passed, KIND, _POINTER)
     number, needed = field(description, KIND_NUMBER, _INT), _INT(CONTIGUOUS)
     fits = builder.icmp_signed("==", builder.and_(flags, needed), needed)
-    fits = builder.and_(fits, builder.icmp_signed("==", number, _kind_number(builder.module.triple, dtype)))
+    fits = builder.and_(fits, builder.icmp_signed("==", number, _entry_type_number(builder.module.triple, dtype)))
     if not argument.any_shape:
         fits = builder.and_(fits, builder.icmp_signed("==", axes, _INT(kind.ndim)))
     check(fits)
@@ -245,7 +245,7 @@ def _array(context: Any, builder: Any, python: _Python, passed: Any, argument: _
     return array._getvalue()
 
 
-def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
+def _entry_type_number(triple: str, dtype: np.dtype[Any]) -> Any:
     """Return, as an LLVM constant, the number by which NumPy's C interface identifies an entry type; that of 64-bit
     integers is different on Windows."""
     if dtype == np.int64:
@@ -253,13 +253,13 @@ def _kind_number(triple: str, dtype: np.dtype[Any]) -> Any:
     return _INT(dtype.num)
 
 
-def _description(argument: _Argument) -> str:
+def _array_text(argument: _Argument) -> str:
     """Return a text that describes the array which an entry point expects as an argument, for error messages."""
     dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
     return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
 
 
-def _built(builder: Any, python: _Python, result: Any, value: Any) -> Any:
+def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> Any:
     """Emit LLVM code that converts the result of an entry point to a Python object; returns the LLVM value of its
     address."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
@@ -282,8 +282,8 @@ def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     passes.optimize(module, machine)
-    passes.hide(module, {ENTRY})
-    passes.leave_out_unused(module, machine)
+    passes.make_private(module, {ENTRY})
+    passes.remove_unused(module, machine)
     module.verify()
     outside = [each.name for each in (*module.functions, *module.global_variables) if each.is_declaration]
     names = (name.split(".")[1] if name.startswith("llvm.") else name for name in outside)  # llvm.exp.f64 is exp

@@ -19,7 +19,7 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, register_model
 
-from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, are, in_lanes, numbers_of
+from phlexible.step.compilation.lanes import CHOICE, NUMBER, TRUTH, LaneForm, have_forms, implement, number_kind
 from phlexible.step.compilation.number_kinds import (
     BIT,
     FLAGS,
@@ -49,14 +49,14 @@ from phlexible.step.tables.structures import get_structure
 FOUR = ir.VectorType(REAL, 4)
 
 
-def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
+def unpack(builder: Any, value: Any, size: int = 3) -> list[Any]:
     """Return the LLVM values of the components of a 3-vector, or of the ``size`` components of a matrix; emits code
     that extracts them."""
     known = getattr(value, "known", None)  # with what is known of their derivatives
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
-def made(builder: Any, numbers: Sequence[Any]) -> Any:
+def pack(builder: Any, numbers: Sequence[Any]) -> Any:
     """Emit LLVM code that builds a vector or matrix from its components; returns the LLVM value."""
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
@@ -72,27 +72,27 @@ def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
     return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
-def times(builder: Any, a: Any, b: Any) -> Any:
+def emit_mul(builder: Any, a: Any, b: Any) -> Any:
     """Emit LLVM code for the product of two numbers; returns the LLVM value."""
     return arithmetic(builder, "fmul", a, b)
 
 
-def total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
+def emit_sum(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
     """Emit LLVM code for the sum of products a b of pairs of numbers; returns the LLVM value."""
     found = None
     for a, b in products:
-        product = times(builder, a, b)
+        product = emit_mul(builder, a, b)
         found = product if found is None else arithmetic(builder, "fadd", found, product)
     return found
 
 
-def in_one_register(number: Any) -> bool:
+def is_plain_float(number: Any) -> bool:
     """Return whether an LLVM value is a plain float of one mechanism, so that four such numbers fit into one SIMD
     register."""
     return bool(number.type == REAL)
 
 
-def packed(builder: Any, numbers: Sequence[Any]) -> Any:
+def to_register(builder: Any, numbers: Sequence[Any]) -> Any:
     """Emit LLVM code that puts up to four floats into one SIMD register; returns the LLVM value of the register."""
     register = ir.Constant(FOUR, ir.Undefined)
     for i, number in enumerate(numbers):
@@ -100,24 +100,24 @@ def packed(builder: Any, numbers: Sequence[Any]) -> Any:
     return register
 
 
-def repeated(builder: Any, number: Any) -> Any:
+def broadcast(builder: Any, number: Any) -> Any:
     """Emit LLVM code that puts one float four times into a SIMD register; returns the LLVM value of the
     register."""
     first = ir.Constant(ir.VectorType(INDEX, 4), [0] * 4)
-    return builder.shuffle_vector(packed(builder, [number]), ir.Constant(FOUR, ir.Undefined), first)
+    return builder.shuffle_vector(to_register(builder, [number]), ir.Constant(FOUR, ir.Undefined), first)
 
 
-def rows_of(builder: Any, m: Any) -> list[Any]:
+def row_registers(builder: Any, m: Any) -> list[Any]:
     """Emit LLVM code that puts each row of a 3 x 3 matrix into one SIMD register; returns the LLVM values of the
     three registers."""
-    nine = parts(builder, m, 9)
-    return [packed(builder, nine[i : i + 3]) for i in (0, 3, 6)]
+    nine = unpack(builder, m, 9)
+    return [to_register(builder, nine[i : i + 3]) for i in (0, 3, 6)]
 
 
-def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
+def emit_matrix(builder: Any, rows: Sequence[Any]) -> Any:
     """Emit LLVM code that builds a 3 x 3 matrix from three SIMD registers with a row each; returns the LLVM value
     of the matrix."""
-    return made(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
+    return pack(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
 
 
 # ``t.angular1[b] - t.angular0[b] + cross(a, p)`` is what a kernel says. A vector is three numbers and a matrix
@@ -288,7 +288,7 @@ class _TupleModel(models.StructModel):
 @lower_cast(VectorType, VectorType)
 @lower_cast(MatrixType, MatrixType)
 def _vector_in_lanes(context: Any, builder: Any, kind: Any, wanted: Any, value: Any) -> Any:
-    return made(builder, [wanted.numbers.constant(builder, x) for x in parts(builder, value, kind.size)])
+    return pack(builder, [wanted.numbers.constant(builder, x) for x in unpack(builder, value, kind.size)])
 
 
 @register_model(RowsType)
@@ -310,7 +310,7 @@ def _number_of(rows: RowsType) -> types.Type:
     return (CHOICE if rows.kind is Kind.INTEGER else NUMBER).at(rows.numbers)
 
 
-_operation = partial(in_lanes, has_one=True)
+_operation = partial(implement, has_one=True)
 
 
 for _form in (VECTOR, MATRIX):
@@ -318,19 +318,19 @@ for _form in (VECTOR, MATRIX):
 
     def _by_component(name: str, n: int = _n) -> Callable[..., Any]:
         def rule(context: Any, builder: Any, a: Any, b: Any) -> Any:
-            x, y = parts(builder, a, n), parts(builder, b, n)
-            if n == 9 and in_one_register(x[0]):
-                both = zip(rows_of(builder, a), rows_of(builder, b), strict=True)
-                return of_rows(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in both])
-            return made(builder, [arithmetic(builder, name, p, q) for p, q in zip(x, y, strict=True)])
+            x, y = unpack(builder, a, n), unpack(builder, b, n)
+            if n == 9 and is_plain_float(x[0]):
+                both = zip(row_registers(builder, a), row_registers(builder, b), strict=True)
+                return emit_matrix(builder, [getattr(builder, name)(p, q, flags=FLAGS) for p, q in both])
+            return pack(builder, [arithmetic(builder, name, p, q) for p, q in zip(x, y, strict=True)])
 
         return rule
 
     def _scaled(context: Any, builder: Any, factor: Any, a: Any, n: int = _n) -> Any:
-        if n == 9 and in_one_register(factor):
-            same = repeated(builder, factor)
-            return of_rows(builder, [times(builder, same, x) for x in rows_of(builder, a)])
-        return made(builder, [times(builder, factor, x) for x in parts(builder, a, n)])
+        if n == 9 and is_plain_float(factor):
+            same = broadcast(builder, factor)
+            return emit_matrix(builder, [emit_mul(builder, same, x) for x in row_registers(builder, a)])
+        return pack(builder, [emit_mul(builder, factor, x) for x in unpack(builder, a, n)])
 
     for _name, _both in (("fadd", (operator.add, operator.iadd)), ("fsub", (operator.sub, operator.isub))):
         for _operator in _both:
@@ -340,30 +340,30 @@ for _form in (VECTOR, MATRIX):
 
 def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
     """Emit LLVM code for the product m v of a 3 x 3 matrix and a vector; returns the LLVM value of the vector."""
-    rows, x = parts(builder, m, 9), parts(builder, v)
-    return made(builder, [total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
+    rows, x = unpack(builder, m, 9), unpack(builder, v)
+    return pack(builder, [emit_sum(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
     """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of the
     vector."""
-    rows, x = parts(builder, m, 9), parts(builder, v)
-    return made(builder, [total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
+    rows, x = unpack(builder, m, 9), unpack(builder, v)
+    return pack(builder, [emit_sum(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
 
 def _matrix_matrix(context: Any, builder: Any, a: Any, b: Any) -> Any:
-    left = parts(builder, a, 9)
-    if in_one_register(left[0]):
-        rows = rows_of(builder, b)
-        factors = [[repeated(builder, x) for x in left[i : i + 3]] for i in (0, 3, 6)]
-        return of_rows(builder, [total(builder, list(zip(own, rows, strict=True))) for own in factors])
-    right = parts(builder, b, 9)
+    left = unpack(builder, a, 9)
+    if is_plain_float(left[0]):
+        rows = row_registers(builder, b)
+        factors = [[broadcast(builder, x) for x in left[i : i + 3]] for i in (0, 3, 6)]
+        return emit_matrix(builder, [emit_sum(builder, list(zip(own, rows, strict=True))) for own in factors])
+    right = unpack(builder, b, 9)
     pairs = [zip(left[i : i + 3], right[j::3], strict=True) for i in (0, 3, 6) for j in range(3)]
-    return made(builder, [total(builder, list(pair)) for pair in pairs])
+    return pack(builder, [emit_sum(builder, list(pair)) for pair in pairs])
 
 
 def _opposite(context: Any, builder: Any, v: Any) -> Any:
-    return made(builder, [kind_of(x.type).negative(builder, x) for x in parts(builder, v)])
+    return pack(builder, [kind_of(x.type).negative(builder, x) for x in unpack(builder, v)])
 
 
 _operation(operator.neg, VECTOR, (VECTOR,), _opposite)
@@ -384,7 +384,7 @@ for _i, _letter in enumerate("xyz"):
 
     @lower_getattr(VectorType, _letter)
     def _component(context: Any, builder: Any, kind: Any, value: Any, i: int = _i) -> Any:
-        return parts(builder, value)[i]
+        return unpack(builder, value)[i]
 
 
 class Written:
@@ -417,14 +417,14 @@ class Written:
     def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Return the Numba signature of this function of compiled code for arguments of these types; the result has
         as many SIMD lanes as the widest argument."""
-        numbers = numbers_of(arguments)
+        numbers = number_kind(arguments)
         return signature(self.result.at(numbers), *(form.at(numbers) for form in self.forms))
 
     def __call__(self, *arguments: Any) -> Any:
         raise NotImplementedError(f"{self.__name__} is for compiled code only")
 
 
-def written(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
+def emitted_by(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator for a function of (builder, values) that emits LLVM code. It makes the function callable
     in kernels, with arguments and result of these forms."""
 
@@ -444,9 +444,9 @@ class Chosen(Written):
         """Return the Numba signature of ``where(truth, a, b)`` for values a and b of one form (truth, integer,
         number, vector or matrix); None if they have no common form."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
-            if are((TRUTH, form, form), arguments):
-                kind = form.at(numbers_of(arguments))
-                return signature(kind, TRUTH.at(numbers_of(arguments[:1])), kind, kind)
+            if have_forms((TRUTH, form, form), arguments):
+                kind = form.at(number_kind(arguments))
+                return signature(kind, TRUTH.at(number_kind(arguments[:1])), kind, kind)
         return None
 
     @staticmethod
@@ -454,8 +454,8 @@ class Chosen(Written):
         truth, a, b = values
         if not isinstance(sig.return_type, VectorType):
             return kind_of(a.type).selection(builder, truth, a, b)
-        pairs = zip(*(parts(builder, each, sig.return_type.size) for each in (a, b)), strict=True)
-        return made(builder, [kind_of(x.type).selection(builder, truth, x, y) for x, y in pairs])
+        pairs = zip(*(unpack(builder, each, sig.return_type.size) for each in (a, b)), strict=True)
+        return pack(builder, [kind_of(x.type).selection(builder, truth, x, y) for x, y in pairs])
 
 
 @Chosen
@@ -464,13 +464,13 @@ def where(truth: Any, a: Any, b: Any) -> Any:
     values are computed."""
 
 
-@written(FORMS[bool], TRUTH)
+@emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
     """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in a kernel."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
-@written(FORMS[bool], TRUTH)
+@emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
     """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in a kernel."""
     if not isinstance(truth.type, ir.VectorType):
@@ -478,21 +478,21 @@ def all_of(builder: Any, truth: Any) -> Any:
     return builder.not_(is_any(builder, builder.not_(truth)))
 
 
-@written(TRUTH, NUMBER)
-def is_something(builder: Any, x: Any) -> Any:
+@emitted_by(TRUTH, NUMBER)
+def is_nonzero(builder: Any, x: Any) -> Any:
     """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products with it
     must then be computed; emits the LLVM code for it in a kernel."""
-    return kind_of(x.type).is_something(builder, x)
+    return kind_of(x.type).is_nonzero(builder, x)
 
 
-@written(FORMS[bool], NUMBER)
+@emitted_by(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
     """Return whether a number is dual (a value with derivatives), a constant that is known when a kernel is
     compiled."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
-def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
+def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
     """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result has
     another kind of numbers than its arguments, as the function ``kind`` says.
 
@@ -504,7 +504,7 @@ def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneF
 
     class _Converted(Written):
         def signature_of(self, arguments: Sequence[Any]) -> Any:
-            numbers = numbers_of(arguments)
+            numbers = number_kind(arguments)
             return signature(result.at(kind(numbers)), *(form.at(numbers) for form in forms))
 
     return lambda rule: _Converted(
@@ -512,44 +512,44 @@ def converted(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneF
     )
 
 
-@converted(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
+@emitted_as(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
     """Return the value of a dual number without its derivatives, and numbers of other kinds unchanged; emits the
     LLVM code for it in a kernel."""
     return kind_of(x.type).value(builder, x)
 
 
-@converted(Secant, VECTOR, VECTOR, VECTOR)
+@emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
     """Return the components of a vector as three independent secant numbers, with values w at the start and changes
     dw in a step. Emits the LLVM code for it in a kernel; secant numbers are values with their exact change in a
     step."""
-    numbers = list(zip(parts(builder, w), parts(builder, dw), strict=True))
+    numbers = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
     units = [[one if i == k else None for i in range(3)] for k in range(3)]
-    return made(
+    return pack(
         builder, [kind.number(builder, x, (dx, *unit)) for (x, dx), unit in zip(numbers, units, strict=True)]
     )
 
 
-@converted(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
+@emitted_as(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
     """Return the value of a secant number at the start of a step, its change, and the weights of its discrete
     gradient as a vector. Emits the LLVM code for it in a kernel."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
-    return made(builder, [*five[:2], made(builder, five[2:])])
+    return pack(builder, [*five[:2], pack(builder, five[2:])])
 
 
-@written(NUMBER, NUMBER, NUMBER, NUMBER)
+@emitted_by(NUMBER, NUMBER, NUMBER, NUMBER)
 def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
     """Return ``value`` as a number whose derivative by x is increased by ``derivative``, for functions whose code
     has another derivative; without effect on numbers that have none."""
     return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
 
-@written(FORMS[bool], CHOICE)
-def agree(builder: Any, choice: Any) -> Any:
+@emitted_by(FORMS[bool], CHOICE)
+def is_same_in_lanes(builder: Any, choice: Any) -> Any:
     """Return whether an integer is the same in all SIMD lanes (mechanisms); emits the LLVM code for it in a
     kernel."""
     if not isinstance(choice.type, ir.VectorType):
@@ -558,50 +558,50 @@ def agree(builder: Any, choice: Any) -> Any:
     return builder.not_(is_any(builder, builder.icmp_signed("!=", choice, first)))
 
 
-@written(FORMS[int], CHOICE)
-def lanes_of(builder: Any, choice: Any) -> Any:
+@emitted_by(FORMS[int], CHOICE)
+def lane_count(builder: Any, choice: Any) -> Any:
     """Return the number of SIMD lanes (mechanisms stepped at the same time) that an integer has a value for, a
     constant in a kernel."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
-@written(FORMS[bool], FORMS[Reals])
+@emitted_by(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
     """Return whether an array of a kernel holds numbers of several mechanisms in SIMD lanes, a constant that is
     known when the kernel is compiled."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
-@written(FORMS[int], CHOICE, FORMS[int])
-def of_lane(builder: Any, choice: Any, lane: Any) -> Any:
+@emitted_by(FORMS[int], CHOICE, FORMS[int])
+def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
     """Return the integer of one SIMD lane (mechanism) of an integer that has a value for each lane; emits the LLVM
     code for it in a kernel."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
-@written(VECTOR, NUMBER, NUMBER, NUMBER)
+@emitted_by(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """Return the vector (x, y, z) of three numbers in a kernel."""
-    return made(builder, [x, y, z])
+    return pack(builder, [x, y, z])
 
 
-@written(MATRIX, VECTOR, VECTOR, VECTOR)
+@emitted_by(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """Return the 3 x 3 matrix with the vectors x, y, z as its rows in a kernel."""
-    return made(builder, [number for row in (x, y, z) for number in parts(builder, row)])
+    return pack(builder, [number for row in (x, y, z) for number in unpack(builder, row)])
 
 
-@written(VECTOR, MATRIX, FORMS[int])
+@emitted_by(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
     """Return row i of a 3 x 3 matrix as a vector in a kernel."""
-    rows = parts(builder, m, 9)
-    return made(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
+    rows = unpack(builder, m, 9)
+    return pack(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
-@written(NUMBER, VECTOR, FORMS[int])
+@emitted_by(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
     """Return the component of a vector along axis 0, 1 or 2 in a kernel."""
-    return _chosen(builder, axis, parts(builder, v))
+    return _chosen(builder, axis, unpack(builder, v))
 
 
 def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
@@ -612,30 +612,30 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
     return chosen(builder, is_number(0), three[0], chosen(builder, is_number(1), three[1], three[2]))
 
 
-@written(VECTOR, VECTOR, VECTOR)
+@emitted_by(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
     """Return the cross product a x b of two vectors in a kernel."""
-    x, y = parts(builder, a), parts(builder, b)
-    return made(
+    x, y = unpack(builder, a), unpack(builder, b)
+    return pack(
         builder,
         [
-            arithmetic(builder, "fsub", times(builder, x[i], y[j]), times(builder, x[j], y[i]))
+            arithmetic(builder, "fsub", emit_mul(builder, x[i], y[j]), emit_mul(builder, x[j], y[i]))
             for i, j in ((1, 2), (2, 0), (0, 1))
         ],
     )
 
 
-@written(NUMBER, VECTOR, VECTOR)
+@emitted_by(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
     """Return the scalar product a . b of two vectors in a kernel."""
-    return total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
+    return emit_sum(builder, list(zip(unpack(builder, a), unpack(builder, b), strict=True)))
 
 
-@written(MATRIX, MATRIX)
+@emitted_by(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
     """Return the transpose of a 3 x 3 matrix in a kernel."""
-    rows = parts(builder, m, 9)
-    return made(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
+    rows = unpack(builder, m, 9)
+    return pack(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
@@ -729,7 +729,7 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 
 @intrinsic
-def of_each(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
+def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
     """Return, in a kernel, one field of the request records of all SIMD lanes (mechanisms), given by its name. The
     result is a number with a value for each lane."""
     if not isinstance(name, types.StringLiteral):
@@ -764,7 +764,7 @@ class _TableNames(AttributeTemplate):
     key = TablesType
 
     def generic_resolve(self, value: Any, name: str) -> Any:
-        own, word = _offsets_of(name)
+        own, word = _offset_table(name)
         if own not in PLACES:
             return None
         table = TABLES[PLACES[own]]
@@ -773,7 +773,7 @@ class _TableNames(AttributeTemplate):
         return RowsType(table.kind, _numbers_of_table(value, table), are_lengths=word == "count")
 
 
-def _offsets_of(name: str) -> tuple[str, str]:
+def _offset_table(name: str) -> tuple[str, str]:
     """Return the name of the table of offsets that an attribute such as ``t.parts_end`` or ``t.parts_count`` reads,
     and that word ("end" or "count"); for other tables the name and an empty word."""
     parts, _, word = name.rpartition("_")
@@ -804,9 +804,9 @@ def header_number(builder: Any, tables: Any, place: int) -> Any:
 
 @lower_getattr_generic(TablesType)
 def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
-    name, word = _offsets_of(name)
+    name, word = _offset_table(name)
     rows = _rows_of_table(context, builder, kind, tables, name)
-    return _shifted(builder, Kind.INTEGER, rows, INTEGER(1)) if word == "end" else rows
+    return _emit_shift(builder, Kind.INTEGER, rows, INTEGER(1)) if word == "end" else rows
 
 
 def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
@@ -863,7 +863,7 @@ class _RowsShift(_RowsTyping):
         return signature(rows, rows, types.intp)
 
 
-def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
+def _entry_addresses(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
     """Return the LLVM values of the addresses of the numbers of entry k of a table (three of a vector, nine of a
     matrix); emits the code for them, with a check of the index in checked builds."""
     if CHECKED:
@@ -886,18 +886,18 @@ def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) 
 @lower_builtin(operator.getitem, RowsType, types.intp)
 def _get(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     rows, k = arguments
-    places = _places(context, builder, sig.args[0], rows, k)
+    places = _entry_addresses(context, builder, sig.args[0], rows, k)
     if sig.args[0].are_lengths:
-        (end,) = _places(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
+        (end,) = _entry_addresses(context, builder, sig.args[0], rows, builder.add(k, INTEGER(1), flags=("nsw",)))
         return builder.sub(builder.load(end), builder.load(places[0]), flags=("nsw",))
     numbers = [kind_of(place.type.pointee).load(builder, place) for place in places]
-    return made(builder, numbers) if len(numbers) > 1 else numbers[0]
+    return pack(builder, numbers) if len(numbers) > 1 else numbers[0]
 
 
 @lower_builtin(operator.setitem, RowsType, types.intp, types.Any)
 def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    places = _places(context, builder, sig.args[0], *arguments[:2])
-    numbers = parts(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
+    places = _entry_addresses(context, builder, sig.args[0], *arguments[:2])
+    numbers = unpack(builder, arguments[2], len(places)) if len(places) > 1 else [arguments[2]]
     for number, place in zip(numbers, places, strict=True):
         kind_of(place.type.pointee).store(builder, number, place)
     return context.get_dummy_value()
@@ -905,10 +905,10 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 @lower_builtin(operator.add, RowsType, types.intp)
 def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    return _shifted(builder, sig.args[0].kind, *arguments)
+    return _emit_shift(builder, sig.args[0].kind, *arguments)
 
 
-def _shifted(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
+def _emit_shift(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
     """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value."""
     count = NUMBERS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift

@@ -79,7 +79,7 @@ class NumberKind:
         truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
         return self.selection(builder, truth, b, a)
 
-    def is_something(self, builder: Any, x: Any) -> Any:
+    def is_nonzero(self, builder: Any, x: Any) -> Any:
         """Emit LLVM code that tests whether a number is not zero or has a derivative that is not zero; returns the
         LLVM value of the truth."""
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
@@ -98,7 +98,7 @@ class NumberKind:
     def floor(self, builder: Any, x: Any) -> Any:
         """Emit LLVM code for the largest integer that is not greater than x; returns the LLVM value, an integer, in
         SIMD lanes a number."""
-        return builder.fptosi(call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
+        return builder.fptosi(emit_call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
 
     def load(self, builder: Any, address: Any) -> Any:
         """Emit LLVM code that reads a number from memory; returns the LLVM value."""
@@ -141,13 +141,13 @@ class Lanes(NumberKind):
     def floor(self, builder: Any, x: Any) -> Any:
         """Emit LLVM code for the largest integer that is not greater than x, as a float in each SIMD lane; returns
         the LLVM value."""
-        return call(builder, f"llvm.floor.v{self.count}f64", x)
+        return emit_call(builder, f"llvm.floor.v{self.count}f64", x)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
         """Emit LLVM code for a mathematical function of numbers in SIMD lanes: one instruction for all lanes if
         there is one, otherwise a call for each lane; returns the LLVM value."""
         if function in OF_PROCESSOR:
-            return of_processor(builder, function, values[0], f"v{self.count}f64")
+            return emit_instruction(builder, function, values[0], f"v{self.count}f64")
         found = ir.Constant(self.register(REAL), ir.Undefined)
         for lane in range(self.count):
             own = [builder.extract_element(value, INDEX(lane)) for value in values]
@@ -233,17 +233,17 @@ class Dual(NumberKind):
             derivative = builder.select(truth, self._filled(dx), self._filled(dy))
         return self.pair(builder, builder.select(truth, x, y), derivative)
 
-    def is_something(self, builder: Any, x: Any) -> Any:
+    def is_nonzero(self, builder: Any, x: Any) -> Any:
         """Emit LLVM code that tests whether the value or any derivative of a dual number is not zero; returns the
         LLVM value of the truth.
 
         A product that is left out loses its derivative too.
         """
         value, derivative = self.parts(builder, x)
-        found = ONE.is_something(builder, value)
+        found = ONE.is_nonzero(builder, value)
         if derivative is None:
             return found
-        return builder.or_(found, is_any(builder, ONE.is_something(builder, derivative)))
+        return builder.or_(found, is_any(builder, ONE.is_nonzero(builder, derivative)))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
         """Emit LLVM code that adds ``derivative`` times the derivatives of x to the derivatives of ``value``;
@@ -258,7 +258,7 @@ class Dual(NumberKind):
 
         def of(name: Any, *numbers: Any) -> Any:
             if name in OF_PROCESSOR:
-                return of_processor(builder, name, numbers[0], "f64")
+                return emit_instruction(builder, name, numbers[0], "f64")
             return ONE.function(context, builder, name, *numbers)
 
         numbers = [value for value, _ in given]
@@ -356,9 +356,9 @@ class Secant(NumberKind):
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):
-            on_x, on_y = self._between(builder, y, dy, 0.5), self._between(builder, x, dx, 0.5)
+            on_x, on_y = self._emit_between(builder, y, dy, 0.5), self._emit_between(builder, x, dx, 0.5)
             if name == "fdiv":
-                square = self.base.arithmetic(builder, "fmul", y, self._between(builder, y, dy, 1.0))
+                square = self.base.arithmetic(builder, "fmul", y, self._emit_between(builder, y, dy, 1.0))
                 on_x, on_y = (self.base.arithmetic(builder, "fdiv", each, square) for each in (on_x, on_y))
             dx, dy = self._scaled(builder, dx, on_x), self._scaled(builder, dy, on_y)
         return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
@@ -387,7 +387,7 @@ class Secant(NumberKind):
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
-        end, add = self._between(builder, value, moves, 1.0), partial(self.base.arithmetic, builder, "fadd")
+        end, add = self._emit_between(builder, value, moves, 1.0), partial(self.base.arithmetic, builder, "fadd")
         first, last = (self.base.function(context, builder, function, each) for each in (value, end))
         one, least = (self.base.constant(builder, REAL(each)) for each in (1.0, LEAST_SUM))
         both = self.base.larger(context, builder, ">", add(first, last), least)
@@ -395,7 +395,7 @@ class Secant(NumberKind):
         factor = self.base.arithmetic(builder, "fdiv", above, both)
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
-    def _between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
+    def _emit_between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
         """Emit LLVM code for the value of a secant number after a fraction ``share`` of the step; returns the LLVM
         value."""
         if moves[0] is None:
@@ -451,13 +451,13 @@ OF_PROCESSOR = {abs: "fabs", math.sqrt: "sqrt"}
 """Functions that are instructions, by their names in LLVM."""
 
 
-def of_processor(builder: Any, function: Any, x: Any, word: str) -> Any:
+def emit_instruction(builder: Any, function: Any, x: Any, word: str) -> Any:
     """Emit the LLVM instruction for a square root or an absolute value of numbers of the LLVM type that ``word``
     names, such as "v4f64"; returns the LLVM value."""
-    return call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
+    return emit_call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
 
 
-def call(builder: Any, name: str, x: Any) -> Any:
+def emit_call(builder: Any, name: str, x: Any) -> Any:
     """Emit an LLVM call of the function with this name, whose argument x and result have the same type; returns the
     LLVM value of the result."""
     return builder.call(
@@ -468,7 +468,7 @@ def call(builder: Any, name: str, x: Any) -> Any:
 # Derivatives of functions to each argument: of the builder, functions of values, the value, and the arguments.
 
 
-def _quotient(builder: Any, a: Any, b: Any) -> Any:
+def _emit_quotient(builder: Any, a: Any, b: Any) -> Any:
     """Emit LLVM code for a / b, or zero where b is zero (as in the derivative of a square root at zero); returns
     the LLVM value."""
     is_zero = builder.fcmp_ordered("==", b, REAL(0.0))
@@ -482,7 +482,7 @@ def _sign(builder: Any, of: Any, value: Any, x: Any) -> Any:
 def _angle(sign: float, which: int) -> Callable[..., Any]:
     def rule(builder: Any, of: Any, value: Any, y: Any, x: Any) -> Any:
         square = builder.fadd(builder.fmul(x, x), builder.fmul(y, y))
-        return builder.fmul(REAL(sign), _quotient(builder, (x, y)[which], square))
+        return builder.fmul(REAL(sign), _emit_quotient(builder, (x, y)[which], square))
 
     return rule
 
@@ -497,7 +497,7 @@ def _power_of_exponent(builder: Any, of: Any, value: Any, x: Any, p: Any) -> Any
 
 DERIVATIVES: dict[Any, tuple[Callable[..., Any], ...]] = {
     abs: (_sign,),
-    math.sqrt: (lambda builder, of, value, x: _quotient(builder, REAL(0.5), value),),
+    math.sqrt: (lambda builder, of, value, x: _emit_quotient(builder, REAL(0.5), value),),
     math.exp: (lambda builder, of, value, x: value,),
     math.expm1: (lambda builder, of, value, x: builder.fadd(value, REAL(1.0)),),
     math.log: (lambda builder, of, value, x: builder.fdiv(REAL(1.0), x),),

@@ -116,21 +116,21 @@ def this_system() -> str:
 def this_target() -> CodeTarget:
     """Return the processor and system for which code is compiled on this machine, or those that environment
     variables request instead."""
-    prepare()
+    initialize_llvm()
     cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
     usual = "" if cpu == "generic" else binding.get_host_cpu_features().flatten()
     triple = binding.get_process_triple() + ("-elf" if os.name == "nt" else "")
     return CodeTarget(triple, cpu, os.environ.get("NUMBA_CPU_FEATURES", usual))
 
 
-def settings() -> str:
+def code_settings() -> str:
     """Return the environment variables that change compiled code, with their values, as one text; empty if none is
     set."""
     names = [f"NUMBA_{name}" for name in SETTINGS]
     return " ".join(f"{name}={os.environ[name]}" for name in names if os.environ.get(name))
 
 
-def can_be_called() -> bool:
+def can_run_machine_code() -> bool:
     """Return whether this Python and this NumPy store their objects in the memory layout that machine code from
     files reads."""
     array = np.zeros((2, 3))
@@ -224,7 +224,7 @@ class ObjectFile(CodeFile):
         processor features and system functions that it needs."""
         if not super().fits():
             return False
-        prepare()
+        initialize_llvm()
         has = binding.get_host_cpu_features() if self.needs else {}
         return all(has.get(name) for name in self.needs) and all(
             binding.address_of_symbol(name) is not None for name in self.calls
@@ -267,7 +267,7 @@ def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
 
 
 @cache
-def prepare() -> None:
+def initialize_llvm() -> None:
     """Initialize LLVM for this processor, and register the functions and types of Python that machine code of the
     step calls; done once in a process."""
     try:
@@ -314,7 +314,7 @@ class Loaded:
     """
 
     def __init__(self, name: str, code: bytes) -> None:
-        prepare()
+        initialize_llvm()
         self._engine = _engine()
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()

@@ -65,15 +65,15 @@ def _optimize(module: Any, machine: Any, keeps_loops: bool) -> None:
     full.getModulePassManager().run(module, full)
 
 
-def hide(module: Any, visible: set[str]) -> None:
+def make_private(module: Any, visible: set[str]) -> None:
     """Make all functions and variables of an LLVM module private to it, except those with names in ``visible``."""
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name not in visible:
             each.linkage = "internal"
 
 
-def leave_out_unused(module: Any, machine: Any) -> None:
-    """Remove private functions and variables that are not used from an LLVM module, after ``hide``."""
+def remove_unused(module: Any, machine: Any) -> None:
+    """Remove private functions and variables that are not used from an LLVM module, after ``make_private``."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     options = binding.create_pipeline_tuning_options(speed_level=0)

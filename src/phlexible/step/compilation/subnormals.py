@@ -24,13 +24,13 @@ def _processor(builder: Any) -> str:
     return str(builder.module.triple.split("-")[0])
 
 
-def _flushing(builder: Any) -> Any:
+def _flush_bits(builder: Any) -> Any:
     """Return the bits of the processor's floating-point control register that flush subnormal numbers to zero, as
     an LLVM constant. They are FTZ and DAZ of MXCSR, or FZ of FPCR."""
     return _REGISTER(0x8040 if _processor(builder) in _X86 else 1 << 24)
 
 
-def _control(builder: Any) -> Any:
+def _control_register(builder: Any) -> Any:
     """Emit LLVM code that reads the processor's floating-point control register; returns the LLVM value, 0 on
     processors whose register is not known."""
     if _processor(builder) in _X86:
@@ -61,22 +61,22 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
     """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code; return
-    the former value of its control register, for ``restore_control_register``.
+    the former value of its control register, for ``restore_control``.
 
     Checked kernels, which may leave by an error, do not flush.
     """
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        before = _control(builder)
+        before = _control_register(builder)
         if not CHECKED:
-            _set_control(builder, builder.or_(before, _flushing(builder)))
+            _set_control(builder, builder.or_(before, _flush_bits(builder)))
         return before
 
     return types.int64(), generate
 
 
 @intrinsic
-def put_back(typing: Any, before: Any) -> Any:
+def restore_control(typing: Any, before: Any) -> Any:
     """Set the processor's floating-point control register to the value that ``flush_subnormals`` returned, in
     compiled code."""
 
@@ -88,7 +88,7 @@ def put_back(typing: Any, before: Any) -> Any:
 
 
 @intrinsic
-def call(typing: Any, address: Any, x: Any) -> Any:
+def user_value(typing: Any, address: Any, x: Any) -> Any:
     """Call a user's function double(double) by its address from compiled code and return its value at x; subnormal
     numbers are permitted in it."""
     if not isinstance(address, types.Integer):
@@ -98,8 +98,8 @@ def call(typing: Any, address: Any, x: Any) -> Any:
         number = ir.DoubleType()
         pointer = builder.inttoptr(arguments[0], ir.FunctionType(number, [number]).as_pointer())
         value = context.cast(builder, arguments[1], signature.args[1], types.float64)
-        before = _control(builder)
-        _set_control(builder, builder.and_(before, builder.not_(_flushing(builder))))
+        before = _control_register(builder)
+        _set_control(builder, builder.and_(before, builder.not_(_flush_bits(builder))))
         found = builder.call(pointer, [value])
         _set_control(builder, before)
         return found

@@ -1,8 +1,8 @@
 """Functions of the user inside compiled loops, called by the address of a double(double).
 
 ``user_function`` returns the address of a function: compiled if Numba can compile it, otherwise a callback into
-Python, which always works and is slow. Kernels call it (``subnormals.call``). An address is a plain integer, so
-that no kernel is compiled again for a new function.
+Python, which always works and is slow. Kernels call it (``subnormals.user_value``). An address is a plain integer,
+so that no kernel is compiled again for a new function.
 """
 
 import ctypes
@@ -49,8 +49,8 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
     compiled: called by address they would return 0 instead.
     """
     try:
-        known = _known(function)
-        compiled = _compiled(function) if known is None else _compiled_once(_Known(known, function))
+        known = _cache_key(function)
+        compiled = _compiled_by_numba(function) if known is None else _compiled_once(_Known(known, function))
         expected = float(function(sample))
         if np.isclose(compiled.ctypes(sample), expected, rtol=1e-12, atol=0, equal_nan=True):
             return UserFunction(int(compiled.address), True, [], compiled)
@@ -111,10 +111,10 @@ class _Known:
 
 @lru_cache(maxsize=KEPT)
 def _compiled_once(known: _Known) -> Any:
-    return _compiled(known.function)
+    return _compiled_by_numba(known.function)
 
 
-def _compiled(function: Callable[[float], float]) -> Any:
+def _compiled_by_numba(function: Callable[[float], float]) -> Any:
     """Return a user's function compiled by Numba as double(double), for calls by address; raise ``TypeError`` if
     the function may raise errors.
 
@@ -128,7 +128,7 @@ def _compiled(function: Callable[[float], float]) -> Any:
     return cfunc(types.float64(types.float64), error_model="numpy")(function)
 
 
-def _known(function: Callable[[float], float]) -> tuple[Any, ...] | None:
+def _cache_key(function: Callable[[float], float]) -> tuple[Any, ...] | None:
     """Return all that the machine code of a user's function depends on (code and outside values), as the key of a
     cache; None if that is more than code, numbers, NumPy and ``math``.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.errors import DeviceError
-from phlexible.step.compilation.entry_points import kept_folder
+from phlexible.step.compilation.entry_points import code_folder
 from phlexible.step.compilation.objects import sources_digest
 from phlexible.step.gpu.thread_programs import Threads, assembly_text
 
@@ -146,7 +146,7 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
 
     The driver caches the machine code that it makes of it.
     """
-    folder = kept_folder()
+    folder = code_folder()
     sources = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py")))
     key = hashlib.sha256(f"{name} {sources_digest()} {llvmlite.__version__} {sources}".encode()).hexdigest()[:16]
     file = None if folder is None else Path(folder) / f"threads-{key}.ptx"

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.step.compilation import passes
-from phlexible.step.compilation.c_functions import array_of
-from phlexible.step.compilation.compiled import without_collection, written_into
+from phlexible.step.compilation.c_functions import emit_array
+from phlexible.step.compilation.compiled import compile_into, without_garbage_collector
 from phlexible.step.compilation.modules import WrittenLibrary
 from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.memory import HEADER, LANES, PLACES, Memory, specialized_structure
@@ -118,7 +118,7 @@ class UnknownFunctionsError(Exception):
     """A program calls functions that a GPU does not have; the message is a list of them."""
 
 
-@without_collection
+@without_garbage_collector
 def thread_program(
     layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
 ) -> str:
@@ -147,16 +147,16 @@ def thread_program(
     header = types.Array(from_dtype(entry), 1, "C")
     with global_compiler_lock, context.push_code_library(library):
         kinds = header, _NUMBERS, _REQUESTS, *[_NUMBERS] * 4
-        taken = written_into(context, steps, kinds, types.UniTuple(types.intp, 2))
+        taken = compile_into(context, steps, kinds, types.UniTuple(types.intp, 2))
         known = header, *[_NUMBERS] * 3, types.float64
-        found = written_into(context, velocities, known, types.boolean)
-        turn = written_into(context, _angle, (types.float64, types.float64), types.float64)
+        found = compile_into(context, velocities, known, types.boolean)
+        turn = compile_into(context, _angle, (types.float64, types.float64), types.float64)
         module = library.create_ir_module("threads")
         _write_function(context, module, "atan2", turn.fndesc)
         _StepsOfThread(context, module, layout, threads, taken.fndesc).write()
         _VelocitiesOfThread(context, module, layout, threads, found.fndesc).write()
         library.add_ir_module(module)
-        return library.written()
+        return library.linked_text()
 
 
 def assembly_text(text: str) -> str:
@@ -193,14 +193,14 @@ def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = triple, str(machine.target_data)
     kept = {STEPS, VELOCITIES}
-    passes.hide(module, kept)
-    passes.leave_out_unused(module, machine)
+    passes.make_private(module, kept)
+    passes.remove_unused(module, machine)
     for each in module.functions:
         if is_one and not each.is_declaration and each.name not in kept:
             each.add_function_attribute("alwaysinline")
     passes.optimize(module, machine)
-    passes.hide(module, kept)
-    passes.leave_out_unused(module, machine)
+    passes.make_private(module, kept)
+    passes.remove_unused(module, machine)
     module.verify()
     return module
 
@@ -331,7 +331,7 @@ class _OfThread:
         and its result."""
         kinds = self.described.argtypes
         given = [
-            array_of(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value
+            emit_array(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value
             for kind, value in zip(kinds, values, strict=True)
         ]
         function = self.context.declare_function(self.module, self.described)

@@ -11,7 +11,7 @@ from phlexible.step.compilation.notation import (
     Vector,
     along,
     dot,
-    of_lane,
+    lane_value,
     vector,
     where,
 )
@@ -356,7 +356,7 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
     """
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
-    pairs = of_lane(t.met_count[0], 0)  # among many, which are not in lanes
+    pairs = lane_value(t.met_count[0], 0)  # among many, which are not in lanes
     store_penetration_changes(t, h, damping, pairs)
     motion_and_forces(t, h, damping)  # without a change of the velocities
     for b in range(t.frames):

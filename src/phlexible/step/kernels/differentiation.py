@@ -9,7 +9,7 @@ from math import atan2
 from phlexible.step.compilation.compiled import compiled, entry_point, entry_point_for
 from phlexible.step.compilation.dense import add_multiple, copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, rows_at, tables_at
-from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
 from phlexible.step.kernels.branches import advance_branches
 from phlexible.step.kernels.floating_bodies import (
     advance_frame_branches,
@@ -104,7 +104,7 @@ def differentiate(
         if wanted == ADJOINT:
             transpose_matrix(t)
         if not eliminate(t, asked.relaxation):
-            put_back(register)
+            restore_control(register)
             return number
         for i in range(asked.velocity_entries):
             tangent[i] -= momenta[i]
@@ -163,7 +163,7 @@ def differentiate(
                     v[new + i] = single[i] - x[i * width + j] - old_rates[i * width + j]
                 apply_velocity_map(t, h, single, False, False)
                 copy(single, q + new, nv)
-    put_back(register)
+    restore_control(register)
     return count
 
 
@@ -224,7 +224,7 @@ def _evaluate(
         if len(ends) > 0:
             advance_history_variables(t, lengths[k])
             copy(t.state, after + k * t.state_numbers, t.state_numbers)
-    put_back(register)
+    restore_control(register)
 
 
 step_equations = entry_point_for(IntegerRow, "step_equations", _evaluate)

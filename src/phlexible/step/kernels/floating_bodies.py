@@ -1,7 +1,7 @@
 """Floating bodies over one step: moments, inertia, elastic force, damping (docs/theory.md, 2 to 4)."""
 
 from phlexible.step.compilation.compiled import compiled
-from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, images_of_rows, product
+from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, matrix_vector, product
 from phlexible.step.compilation.notation import (
     Integers,
     Matrix,
@@ -13,7 +13,7 @@ from phlexible.step.compilation.notation import (
     any_of,
     cross,
     dot,
-    is_something,
+    is_nonzero,
     matrix,
     row,
     transposed,
@@ -135,7 +135,7 @@ def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) 
 
 @compiled
 def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: int) -> None:
-    if any_of(is_something(factor)):
+    if any_of(is_nonzero(factor)):
         for i in range(m):
             target[i] += factor * (plus[i] - minus[i])
 
@@ -386,7 +386,7 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     while g < end:
         count, begin = t.square_alike[g], t.square_first[g]
         L, length = t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin
-        images_of_rows(L, count, length, eta + begin, slopes + g)
+        matrix_vector(L, count, length, eta + begin, slopes + g)
         g += count
     for k in range(start, end):
         if t.strain_has_matrix[s] == 1:

@@ -14,7 +14,7 @@ from phlexible.step.compilation.notation import (
     where,
     with_derivative,
 )
-from phlexible.step.compilation.subnormals import call
+from phlexible.step.compilation.subnormals import user_value
 from phlexible.step.kernels.branches import advance_branches, branch_energy, branch_force
 from phlexible.step.kernels.bristles import bristle_energy
 from phlexible.step.kernels.contact import (
@@ -60,7 +60,7 @@ GAUSS = (
 @compiled_lane_by_lane
 def user_function_value(address: int, x: float) -> float:
     """Return the value at x of a scalar function that the user wrote and that is compiled at a memory address."""
-    return call(address, x)
+    return user_value(address, x)
 
 
 @exported
@@ -204,21 +204,21 @@ def user_gradient_of_floats(
     end, size = x + change, max(abs(x), abs(x + change), scale)
     step = DIFFERENCE * size
     if abs(change) > NEAR * size:
-        quotient = (call(energy, end) - call(energy, x)) / change
-        return quotient, (call(slope, end) - quotient) / change
+        quotient = (user_value(energy, end) - user_value(energy, x)) / change
+        return quotient, (user_value(slope, end) - quotient) / change
     middle, half, mean = x + 0.5 * change, 0.5 * change, 0.0
     for point in range(4):
         place, weight = GAUSS[point]
-        mean += 0.5 * weight * (call(slope, middle - half * place) + call(slope, middle + half * place))
+        mean += 0.5 * weight * (user_value(slope, middle - half * place) + user_value(slope, middle + half * place))
     if change != 0.0:
-        before, after = call(energy, x), call(energy, end)
+        before, after = user_value(energy, x), user_value(energy, end)
         quotient = (after - before) / change
         round_off = 64.0 * EPSILON * (abs(before) + abs(after) + energy_size) / abs(change)
         if not abs(mean - quotient) <= round_off:  # nor where an energy is not a number
             mean = quotient
     if abs(change) > step:
-        return mean, (call(slope, end) - mean) / change
-    return mean, 0.25 * (call(slope, middle + step) - call(slope, middle - step)) / step
+        return mean, (user_value(slope, end) - mean) / change
+    return mean, 0.25 * (user_value(slope, middle + step) - user_value(slope, middle - step)) / step
 
 
 # Relations sum_i c_i theta_i = constant of coordinates, such as gears (docs/theory.md, 8).

@@ -13,14 +13,14 @@ from phlexible.step.compilation.notation import (
     all_of,
     any_of,
     dot,
-    of_each,
-    of_lane,
+    lane_value,
+    request_field,
     rows_at,
     tables_at,
     vector,
     where,
 )
-from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
 from phlexible.step.kernels.contact_steps import find_active_contacts, substeps_around_contacts
 from phlexible.step.kernels.ledger import accept_step, compute_energies, energies_balance
 from phlexible.step.kernels.solver.conjugate_gradients import solve_by_gradients
@@ -97,7 +97,7 @@ def advance(
     t = tables_at(header)
     rows, given = rows_at(t, stored), rows_at(t, moving)
     values, first = rows_at(t, load_values), rows_at(t, reactions)
-    error_length, least_speed = of_each(t, request, "error_length"), of_each(t, request, "least_speed")
+    error_length, least_speed = request_field(t, request, "error_length"), request_field(t, request, "least_speed")
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
     form_teams(t, True)
@@ -142,9 +142,9 @@ def advance(
                     copy(t.saved_state, t.state, t.state_numbers)
                     t.parts[0] = asked_parts
                 form_teams(t, False)
-                put_back(register)
+                restore_control(register)
                 t.status[0] = status
-                return step, of_lane(status, 0)
+                return step, lane_value(status, 0)
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
             t.step_taken[0] = sizes[part]
@@ -167,7 +167,7 @@ def advance(
         begin_ports(t)
         vector_rates(t)
     form_teams(t, False)
-    put_back(register)
+    restore_control(register)
     return count, CONVERGED
 
 

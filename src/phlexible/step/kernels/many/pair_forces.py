@@ -3,7 +3,7 @@
 from phlexible.step.compilation.compiled import entry_point
 from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import dot, reals_at, tables_at, vector
-from phlexible.step.compilation.subnormals import flush_subnormals, put_back
+from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.many.contacts_among_many import apply_contact_forces
 from phlexible.step.kernels.step import begin_step, motion_and_forces
@@ -43,4 +43,4 @@ def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, 
                 own = t.velocities_begin[b] + velocity_index(t, k, i)
                 forces[own] += dot((t.lever + t.lever_vectors_begin[k])[i], t.pull[k])
     copy(t.saved_velocity, t.velocity1, t.velocities)
-    put_back(register)
+    restore_control(register)
