@@ -26,9 +26,8 @@ class _KeywordBlock:
 
 
 def _read_lines(file: Path) -> Iterator[str]:
-    """Yield the lines of an Abaqus deck without comments; the lines of an included file take the place of the
-    ``*INCLUDE`` line.
-    """
+    """Yield the lines of an Abaqus input file (deck) without comments and empty lines. The lines of a file that
+    ``*INCLUDE`` names stand in its place."""
     for raw in file.read_text(errors="replace").splitlines():
         line = raw.strip()
         if line.upper().startswith("*INCLUDE"):
@@ -38,9 +37,8 @@ def _read_lines(file: Path) -> Iterator[str]:
 
 
 def _read_blocks(file: Path) -> Iterator[_KeywordBlock]:
-    """Yield the keyword blocks of an Abaqus deck, with continued keyword lines joined and data of INPUT files
-    included.
-    """
+    """Yield the keyword blocks of an Abaqus input file: each keyword with its parameters and the data lines after
+    it. Continued keyword lines are joined, data of INPUT files included."""
     lines = [*_read_lines(file), "*END"]
     block, first = _KeywordBlock("", {}, []), 0
     for k, line in enumerate(lines):
@@ -105,14 +103,14 @@ class _Scope:
     rows: list[list[str]] = field(default_factory=list)
 
     def define(self, kind: str, name: str, block: _KeywordBlock) -> None:
-        """Store a block that lists members of a set or surface, under its kind and its name regardless of case."""
+        """Store a keyword block that lists members of a set or surface of this part of an Abaqus deck. Its keys are
+        the kind ("NSET", "ELSET", "SURFACE") and the name, regardless of case."""
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 
     def placed(self, positions: Array) -> Array:
-        """Return the positions (k, 3) of nodes after the translation and rotation of this instance, which its data
-        lines give.
-        """
+        """Return the positions (k, 3) of nodes after the translation and rotation of this instance of a part in the
+        Abaqus assembly. Its data lines give both."""
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
         if numbers:
             positions = positions + numbers[0]
@@ -124,8 +122,8 @@ class _Scope:
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Read the mesh of an Abaqus deck with its sets and surfaces, each instance moved to its position in the
-    assembly.
+    """Read the finite element mesh of an Abaqus or CalculiX input file, with its sets and surfaces. Each instance
+    of a part is moved to its position in the assembly.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
@@ -148,9 +146,8 @@ class _Deck:
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(self, block: _KeywordBlock) -> None:
-        """Add one keyword block to the content of the deck: nodes, elements, sets, parts or instances; count what
-        cannot be used.
-        """
+        """Add one keyword block of an Abaqus input file to the content of this deck: nodes, elements, sets, parts
+        or instances. Keywords of the mechanics (masses, springs, loads) are counted only."""
         keyword, parameters = block.keyword, block.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -181,14 +178,14 @@ class _Deck:
         self._has_sections |= keyword.endswith("SECTION")
 
     def _define_listed(self, kind: str, block: _KeywordBlock) -> None:
-        """Add the nodes or elements that a block lists to the set that its parameter ``kind`` names, if any."""
+        """Add the nodes or elements that a keyword block of an Abaqus deck lists to a named set: the one that its
+        parameter ``kind`` ("NSET" or "ELSET") names, if any."""
         if name := block.parameters.get(kind):
             self._scope.define(kind, name, _KeywordBlock(kind, {}, [row[:1] for row in block.rows]))
 
     def _add_elements(self, block: _KeywordBlock) -> None:
-        """Add the elements of a block to the current part or instance and to the set it names. Raise an error for
-        solid elements that cannot be read; count other unknown types.
-        """
+        """Add the elements of a keyword block to the current part of this Abaqus deck and to the set that it names.
+        Raise ``ParameterError`` for solid elements of unknown type; count other unknown types."""
         name = block.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(block.rows[0]) - 1}" if name[0] == "B" else name)
@@ -211,9 +208,8 @@ class _Deck:
         self._define_listed("ELSET", _KeywordBlock("", block.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
-        """Return the mesh of all keyword blocks that were added, with its point sets, cell sets and a list of what
-        was left out.
-        """
+        """Return the finite element mesh of this Abaqus deck, made of all added keyword blocks: points, cells,
+        named sets and a list of what was left out."""
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}
@@ -241,9 +237,8 @@ class _Deck:
         return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """Return the model itself and its instances, filled with the nodes, elements and sets of their parts;
-        without instances also the parts.
-        """
+        """Return the parts of this Abaqus deck of which the mesh consists: the model itself and its instances, with
+        nodes, elements and sets of their parts; without instances all parts."""
         scopes = [self._model]
         for instance in self._instances:
             if instance.part.casefold() in self._parts:
@@ -260,9 +255,8 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Add the deck's sets and surfaces to the mesh under "instance.name". If only one instance has a set of
-        this name, it is added under the name alone too.
-        """
+        """Add the sets and surfaces of this Abaqus deck to a mesh, under the name "instance.name". A name that only
+        one instance has is added alone too."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -290,9 +284,8 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of each node or element of a set or surface, including those of sets that
-        it names.
-        """
+        """Yield instance name and number of each node or element in a set or surface of this Abaqus deck; also
+        those of other sets that it contains."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for block in scope.sets[kind, name]:
@@ -310,9 +303,8 @@ class _Deck:
                     yield from self._labels(inside, "NSET" if kind == "SURFACE" else kind, token)
 
     def _labels(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of the members that one entry of a set stands for: a number, the name of a
-        set, or either behind an instance, as in "part-1.7".
-        """
+        """Yield instance name and number of the nodes or elements that one entry ``token`` in a set of this Abaqus
+        deck means: a number or a set's name, possibly after an instance's, "part-1.7"."""
         owner, dot, rest = token.rpartition(".")
         if dot and owner.casefold() in self._by_name:
             scope, token = self._by_name[owner.casefold()], rest
@@ -328,9 +320,8 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Return the vertices of the element faces in a surface, grouped by their number of vertices, each of shape
-        (faces, vertices); None if a face cannot be resolved.
-        """
+        """Return the vertices of the element faces in a surface of this Abaqus deck, in arrays (faces, vertices) of
+        equal numbers of vertices; None if some face cannot be resolved."""
         faces: dict[int, list[IntArray]] = {}
         for block in scope.sets[key]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
@@ -349,7 +340,8 @@ class _Deck:
         return [np.array(rows) for rows in faces.values()]
 
     def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
-        """Return whether a face, given by its corner nodes, belongs to one element only."""
+        """Return whether a face of an element in this Abaqus mesh, given by its corner nodes, belongs to no second
+        element."""
         if not self._side_counts:
             for block in mesh.cells:
                 for vertices in SIDES.get(re.sub(r"\d+$", "", block.type), ()):
@@ -358,12 +350,12 @@ class _Deck:
 
 
 def _is_of_nodes(blocks: list[_KeywordBlock]) -> bool:
-    """Return whether a surface is defined by nodes instead of element faces."""
+    """Return whether a surface of an Abaqus deck, given by its keyword blocks, consists of nodes instead of element
+    faces."""
     return any(block.parameters.get("TYPE", "").upper() == "NODE" for block in blocks)
 
 
 def _is_type(pattern: str, name: str) -> bool:
-    """Return whether an Abaqus element type matches a pattern of ``KINDS``, regardless of letters after its number
-    of nodes.
-    """
+    """Return whether the name of an Abaqus element type, such as "C3D8R", matches a pattern such as "C3D8"; letters
+    after its number of nodes are ignored."""
     return re.fullmatch(rf"{pattern}[A-Z]*5?", name) is not None

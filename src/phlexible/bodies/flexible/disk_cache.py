@@ -43,7 +43,8 @@ class StoredShapes:
 
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
-        """Collect the results of a condensed finite element model that a file stores, without its equations."""
+        """Return the results of a finite element model's reduction as arrays that can be stored in a file: shapes,
+        frequencies, interface motions, geometric stiffness. Its equations are left out."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,
@@ -60,9 +61,8 @@ class StoredShapes:
 
     @property
     def shape_counts(self) -> tuple[int, int, int, int]:
-        """Numbers of retained shapes from interface loads, from inertial loads, from modes and from modal
-        derivatives.
-        """
+        """Numbers of retained displacement shapes in these results: from loads on interfaces, from inertial loads,
+        from vibration modes and from modal derivatives."""
         answers, inertial, modes, derivatives = self.counts.tolist()
         return answers, inertial, modes, derivatives
 
@@ -78,8 +78,8 @@ class Folder:
     path: Path | None
 
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
-        """Return the stored shapes of a model with the same data; if there are none, call ``make`` and store its
-        result.
+        """Return the retained shapes of a finite element model from a file in this cache folder. If there is none
+        for the same data ``made_of``, compute them by ``make()`` and write the file.
 
         A file that cannot be read is replaced; nothing in it is executed.
 
@@ -105,9 +105,8 @@ class Folder:
 
 
 def _write(file: Path, arrays: dict[str, Array]) -> None:
-    """Write named arrays to a .npz file; it is written under a temporary name first, so that incomplete files are
-    never read.
-    """
+    """Write named arrays to a file (.npz) under a temporary name, and then rename it, so that no other program
+    reads an incomplete file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, suffix=".part")
     try:
@@ -120,9 +119,8 @@ def _write(file: Path, arrays: dict[str, Array]) -> None:
 
 
 def digest(value: object) -> str:
-    """Return the SHA-256 digest, as hexadecimal text, of data and of the version of this package. Data are numbers,
-    text, arrays, and tuples and dataclasses of these.
-    """
+    """Return the SHA-256 digest (hexadecimal text) of a value and of this package's version, which names files of a
+    cache. The value has numbers, text, arrays, tuples and dataclasses."""
     pieces: list[bytes] = [__version__.encode()]
     _append_bytes(pieces, value)
     hash_of_pieces = hashlib.sha256()
@@ -132,9 +130,8 @@ def digest(value: object) -> str:
 
 
 def _append_bytes(pieces: list[bytes], value: object) -> None:
-    """Append to ``pieces`` the bytes that identify a value: of an array, of the entries of a sequence, or of the
-    fields of a dataclass.
-    """
+    """Append to ``pieces`` the bytes that identify a value for a digest: type, shape and content of arrays, and
+    recursively of tuples, lists and dataclasses."""
     if isinstance(value, np.ndarray):
         pieces.append(f"{value.dtype.str}{value.shape}".encode())
         pieces.append(value.tobytes())

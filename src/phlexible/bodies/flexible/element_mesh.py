@@ -26,12 +26,12 @@ class CellKind(Enum):
 
     @property
     def dimension(self) -> int:
-        """Dimension of the cells: 2 in the plane, 3 in space."""
+        """Dimension of cells of this kind: 2 for triangles and quadrilaterals, 3 for tetrahedra and hexahedra."""
         return 2 if self in (CellKind.TRIANGLE, CellKind.QUADRILATERAL) else 3
 
     @property
     def is_simplex(self) -> bool:
-        """Whether the cells are triangles or tetrahedra."""
+        """Whether cells of this kind are triangles or tetrahedra."""
         return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
 
 
@@ -46,7 +46,8 @@ SKFEM_CELLS = {f"Mesh{name}{order}": (kind, order) for kind, name in SKFEM_NAMES
 
 
 def standard_element(kind: CellKind, order: int) -> Any:
-    """Return the scalar Lagrange element of scikit-fem for a shape of cells and a polynomial order."""
+    """Return scikit-fem's scalar Lagrange element for a kind of cells (such as triangles) and a polynomial order, 1
+    or 2."""
     import skfem
 
     return getattr(skfem, f"Element{SKFEM_NAMES[kind]}{'P' if kind.is_simplex else ''}{order}")()
@@ -72,17 +73,17 @@ class ElementMesh:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the mesh, 2 or 3."""
+        """Dimension of this finite element mesh, 2 (plane) or 3 (space)."""
         return self.kind.dimension
 
     @property
     def cell_count(self) -> int:
-        """Number of elements of the mesh."""
+        """Number of elements of this finite element mesh."""
         return len(self.cells)
 
     @cached_property
     def mesh(self) -> Any:
-        """The mesh as an object of scikit-fem, with cells in the same order."""
+        """Mesh object of scikit-fem for this finite element mesh, with elements in the same order."""
         import skfem
 
         make = getattr(skfem, f"Mesh{SKFEM_NAMES[self.kind]}{self.geometry_order}")
@@ -91,68 +92,69 @@ class ElementMesh:
 
     @cached_property
     def element(self) -> Any:
-        """Scalar element of scikit-fem whose shape functions interpolate each component of the displacement."""
+        """Scalar finite element of scikit-fem whose shape functions interpolate each component of the displacement
+        on this mesh."""
         return standard_element(self.kind, self.order)
 
     @cached_property
     def _numbering(self) -> Any:
-        """Basis of scikit-fem that numbers the displacement nodes."""
+        """Basis of scikit-fem that numbers the displacement nodes of this mesh."""
         import skfem
 
         return skfem.CellBasis(self.mesh, self.element, intorder=1)
 
     @cached_property
     def nodes(self) -> Array:
-        """Positions of the N displacement nodes, with z = 0 in the plane, shape (N, 3) [m]."""
+        """Positions of the N displacement nodes of this mesh, with z = 0 in the plane, shape (N, 3) [m]."""
         places = np.zeros((self.node_count, 3))
         places[:, : self.dimension] = self._numbering.doflocs.T
         return places
 
     @property
     def node_count(self) -> int:
-        """Number N of displacement nodes of the mesh."""
+        """Number N of displacement nodes of this mesh: vertices and, for quadratic elements, nodes between them."""
         return int(self._numbering.N)
 
     @cached_property
     def element_nodes(self) -> IntArray:
-        """Indices of the displacement nodes of each element in the order of the shape functions, shape (e, k)."""
+        """Indices of the k displacement nodes of each element of this mesh, in the order of its shape functions,
+        shape (e, k)."""
         return np.asarray(self._numbering.element_dofs.T, dtype=np.int64)
 
     @cached_property
     def vertex_nodes(self) -> IntArray:
-        """Index of the displacement node at each vertex of the mesh, in scikit-fem's order, shape (vertices,)."""
+        """Index of the displacement node at each vertex of this mesh, shape (vertices,)."""
         return np.asarray(self._numbering.nodal_dofs[0], dtype=np.int64)
 
     def facet_nodes(self, facets: IntArray) -> IntArray:
-        """Return the ascending indices of the displacement nodes on the facets with the given indices."""
+        """Return the ascending indices of the displacement nodes on given facets (sides of elements) of this
+        mesh."""
         return np.unique(
             np.asarray(self._numbering.get_dofs(facets=facets.astype(np.int32)).flatten(), dtype=np.int64)
         )
 
     def edge_nodes(self, edges: IntArray) -> IntArray:
-        """Return the ascending indices of the displacement nodes on edges of a solid mesh, whose indices are
-        given.
-        """
+        """Return the ascending indices of the displacement nodes on given edges of this solid mesh; ``edges`` are
+        their indices."""
         dofs = self._numbering
         ends = self.vertex_nodes[np.asarray(self.mesh.edges)[:, edges]]
         return np.unique(np.concatenate([ends.ravel(), np.asarray(dofs.edge_dofs)[:, edges].ravel()]))
 
     @property
     def stiffness_degree(self) -> int:
-        """Polynomial degree that the quadrature of the strain energy integrates exactly."""
+        """Polynomial degree that the quadrature of the strain energy integrates exactly on this mesh."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)
 
     @property
     def mass_degree(self) -> int:
-        """Polynomial degree that the quadrature of the kinetic energy integrates exactly."""
+        """Polynomial degree that the quadrature of the kinetic energy integrates exactly on this mesh."""
         return 2 * self.order + (2 if self.geometry_order > 1 else 0)
 
     def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:
-        """Yield the shape functions at quadrature points of a polynomial degree, for chunks of elements that fit
-        into memory.
-        """
+        """Yield shape functions and their gradients at the quadrature points of this mesh, for chunks of elements
+        that fit into memory. The rule integrates polynomials of ``degree`` exactly."""
         import skfem
 
         sample = skfem.CellBasis(self.mesh, self.element, intorder=degree, elements=np.array([0]))
@@ -194,8 +196,7 @@ class CellQuadrature:
 
     def displacement_gradients(self, shapes: Array) -> Array:
         """Return the gradients du_c/dx_a of n nodal displacement fields, given as (N, d, n), at all quadrature
-        points, shape (e q, c, a, n).
-        """
+        points of these elements; shape (e q, c, a, n)."""
         local = shapes[self.nodes]  # (e, k, c, n)
         e, q, d, k = self.gradients.shape
         n = local.shape[-1]

@@ -128,8 +128,8 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Make a body from a mesh: of triangles or quadrilaterals for a plane body or a plate, of tetrahedra or
-        hexahedra for a solid in space.
+        """Return an elastic body made from a finite element mesh: of triangles or quadrilaterals for a plane body
+        or a plate, of tetrahedra or hexahedra for a solid. The mesh is reduced to a few displacement shapes.
 
         It retains the static responses to unit forces and moments on the interfaces, those to the inertial loads of
         an accelerated and spinning frame, and the lowest modes.
@@ -240,8 +240,8 @@ class FlexibleBody(Body):
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """Make a body from the mass and stiffness matrices of a finite element program, free of supports;
-        ``read_matrices`` reads such files.
+        """Return an elastic body made from the mass and stiffness matrices of a finite element program, without
+        supports. It is reduced to a few displacement shapes; ``read_matrices`` reads such files.
 
         Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
 
@@ -287,40 +287,41 @@ class FlexibleBody(Body):
 
     @property
     def dimension(self) -> int:
-        """Dimension of the models the body is for: 2 (plane) for a plane mesh, 3 (space) otherwise."""
+        """Dimension of the models that this body is for: 2 if its mesh is plane, otherwise 3."""
         return self.data.dimension
 
     @property
     def interfaces(self) -> tuple[str, ...]:
-        """Names of the interfaces of the body, at which joints and loads act: ``part["name"]``."""
+        """Names of the interfaces of this body, at which joints and loads act, as in ``part["name"]``."""
         return self.points.interfaces.names
 
     @property
     def points(self) -> FlexiblePoints:
-        """Nodes, retained shapes and interfaces of the body, from which positions of material points follow."""
+        """Nodes, retained displacement shapes and interfaces of this body, from which its material points are
+        found."""
         assert isinstance(self.data.points, FlexiblePoints)
         return self.data.points
 
     @property
     def mass(self) -> float:
-        """Total mass of the body [kg]."""
+        """Total mass of this body [kg]."""
         return self.data.mass
 
     @property
     def center(self) -> Array:
-        """Centre of mass of the undeformed body, in body axes from the mesh's origin, shape (3,) [m]."""
+        """Centre of mass of this body, undeformed, in body axes from the origin of the mesh, shape (3,) [m]."""
         return self.data.first_moments[:, 0] / self.data.mass
 
     @property
     def inertia(self) -> Array:
-        """Inertia tensor of the undeformed body about its centre of mass in body axes, shape (3, 3) [kg m2]; of a
-        plane body only the zz entry counts.
-        """
+        """Inertia tensor of this body, undeformed, about its centre of mass in body axes, shape (3, 3) [kg m2]. Of
+        a plane body only the entry zz counts."""
         spread = self.data.undeformed_spread - self.mass * np.outer(self.center, self.center)
         return np.asarray(np.trace(spread) * np.eye(3) - spread)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the arrays of the body; raise an error unless the model has the dimension of the mesh.
+        """Return the arrays of this body (mass integrals, strain energy, damping, points). Raise ``ParameterError``
+        unless the model has the dimension of the mesh.
 
         Raises:
             ParameterError: another dimension.
@@ -331,7 +332,8 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface of the mesh for pictures; a body without a mesh has lines between its interfaces."""
+        """Return what pictures draw for this body: the surface of its mesh, or lines between its interfaces if it
+        was made from matrices."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
@@ -340,8 +342,8 @@ class FlexibleBody(Body):
         return super().skin(data, ports)
 
     def reduced(self, basis: ArrayLike) -> "FlexibleBody":
-        """Return this body with fewer elastic coordinates, for example with a basis from
-        ``model.linearize(...).reduce(...).elastic_basis(part)``.
+        """Return this body with k elastic coordinates in place of n: the columns of ``basis`` (n, k), for example
+        from a reduction of the linear model.
 
         Args:
             basis: shape (n, k), over the coordinates of this body.
@@ -355,13 +357,13 @@ class FlexibleBody(Body):
         return FlexibleBody(data, frequencies, carried, counts, self.materials, looks, self.solver)
 
     def port_locations(self) -> dict[str, Location]:
-        """Return the locations of the interfaces by name, which are the boundary ports of the body."""
+        """Return the named interfaces of this body as locations: the boundary ports of its port-Hamiltonian
+        model."""
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Return a text with mass, centre and inertia of the body, and with origin, frequencies and effective
-        masses of its retained coordinates.
-        """
+        """Return a text that lists mass, centre and inertia of this body, and origin, frequencies and effective
+        masses of its retained displacement shapes."""
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [
@@ -393,9 +395,8 @@ def _body_of_mesh(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of a body from a plane or solid mesh, and its retained shapes. The shapes are read from the
-    cache folder or computed.
-    """
+    """Return the arrays of a floating body made from a plane or solid mesh, and its retained displacement shapes.
+    These are read from the cache folder or computed."""
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR
@@ -419,9 +420,8 @@ def _body_of_mesh(
 
 
 def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> None:
-    """Raise an error unless a plate with ``element="hhj"`` has the Kirchhoff theory and a mesh of straight
-    triangles.
-    """
+    """Raise ``ParameterError`` unless a plate with the option element="hhj" has the Kirchhoff theory and a mesh of
+    straight triangles."""
     chosen = None if theory is None else option("theory", theory, PlateTheory)
     if chosen is not PlateTheory.KIRCHHOFF:
         shown = None if chosen is None else chosen.value
@@ -434,16 +434,16 @@ def _check_thin_triangles(mesh: UserMesh, theory: PlateTheory | str | None) -> N
 
 
 def _checked_order(order: int) -> int:
-    """Return the order of the displacement elements; raise an error unless it is 1 or 2."""
+    """Return the polynomial order of displacement elements that a user passed; raise ``ParameterError`` unless it
+    is 1 or 2."""
     if whole("order", order) > 2:
         raise ParameterError(f"order must be 1 or 2, got {order!r}")
     return order
 
 
 def _checked_thickness(thickness: float | None, dimension: int) -> float:
-    """Return the thickness [m] of a plane mesh, or 1.0 for a solid mesh; raise an error if it is missing or does
-    not apply.
-    """
+    """Return the thickness [m] of a plane mesh that a user passed, or 1.0 for a solid mesh. Raise
+    ``ParameterError`` if it is missing or does not apply."""
     if dimension == 3:
         if thickness is not None:
             raise ParameterError(f"thickness is that of a plane mesh; this mesh is solid, got {thickness!r}")
@@ -454,5 +454,5 @@ def _checked_thickness(thickness: float | None, dimension: int) -> float:
 
 
 def _shown(values: Array) -> str:
-    """Return a vector as text with five significant digits, such as "(1, 0.5, 0)"."""
+    """Return a vector as text with five significant digits, such as "(1, 0.5, 0)", for the summary of a body."""
     return "(" + ", ".join(f"{value:.5g}" for value in values) + ")"

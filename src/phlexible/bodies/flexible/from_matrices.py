@@ -57,9 +57,8 @@ class NodalModel:
     places: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Return the rows and columns of a further matrix, over all unknowns of the user's model, that belong to
-        the retained unknowns; the matrix is checked first.
-        """
+        """Return those rows and columns of a further matrix of the user's finite element model that belong to the
+        unknowns of this model. The matrix is checked first; ``name`` stands in messages."""
         size = int(self.retained.max()) + 1
         full = _checked_matrix(name, matrix, None)
         if full.shape[0] < size:
@@ -70,8 +69,8 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's matrices from another finite element program and return them without the unknowns that have
-    neither mass nor stiffness.
+    """Check a user's mass, stiffness and damping matrices from another finite element program; and return them as a
+    model without the unknowns that have neither mass nor stiffness.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -123,8 +122,8 @@ def nodal_model(
 def nodal_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces that a user named for a model of matrices: their motion is the mean of their nodes with
-    equal weights. One node with rotations is enough.
+    """Return the interfaces (sets of nodes on which joints and loads act) that a user named for a model of
+    matrices. Each moves as the mean of its nodes, with equal weights.
 
     Raises:
         ParameterError: no such nodes, or too few for a rotation.
@@ -135,9 +134,8 @@ def nodal_interfaces(
 
 
 def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
-    """Return one interface of a model of matrices, whose rows give its displacement and rotation from the unknowns;
-    ``spec`` is a choice of nodes, alone or with a kind.
-    """
+    """Return one interface (set of nodes on which joints and loads act) of a model of matrices. It has the rows
+    that give its displacement and rotation from the unknowns."""
     nodes: Any = spec
     kind = InterfaceKind.AVERAGE
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
@@ -177,9 +175,8 @@ def _nodal_interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshI
 
 
 def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """Convert a user's square matrix to a sparse, exactly symmetric one. Raise an error if it is not square of
-    ``size``, not finite or not symmetric up to round-off.
-    """
+    """Convert a user's square matrix to a sparse, exactly symmetric one. Raise ``ParameterError`` if it is not of
+    ``size``, not finite, or not symmetric up to round-off."""
     if not sparse.issparse(value):
         value = numbers(name, value, "a square matrix")
         if value.ndim != 2:
@@ -199,9 +196,8 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Raise an error if the stiffness matrix resists rigid motions, which shows supports, missing unknowns or wrong
-    node positions.
-    """
+    """Raise ``ParameterError`` if a user's stiffness matrix resists rigid motions: the body must be free of
+    supports, and node positions must fit."""
     rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -229,8 +225,8 @@ def body_of_matrices(
     geometric: GeometricStiffness | None,
     viscoelasticity: tuple[float, Maxwell | None],
 ) -> tuple[FloatingBody, Condensed]:
-    """Return the arrays of the floating body that belongs to the matrices of another program, and the condensed
-    model with its retained shapes.
+    """Return the arrays of the floating body made from mass and stiffness matrices of another program, and the
+    reduced model with its retained displacement shapes.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
@@ -258,7 +254,8 @@ def body_of_matrices(
 
 
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
-    """Warn if a user's damping matrix resists rigid motions, which the damping of a floating body cannot do.
+    """Warn the user if a damping matrix from another program resists rigid motions, as a share of the mass matrix
+    does. A floating body damps its strains only.
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -291,9 +288,8 @@ def _strain_energy(
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    """Return the strain energy in the retained coordinates: linear, or with the geometric stiffness that a user
-    gave as a function or as matrices of unit loads.
-    """
+    """Return the strain energy of a body from matrices in its retained coordinates: linear, or with the geometric
+    stiffness that the user gave as a function or for unit loads."""
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -319,9 +315,8 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Return the geometric stiffness matrices that a user gave for unit loads, by the index of the load. Indices
-    count the loads of all interfaces, then the inertial loads.
-    """
+    """Return the geometric stiffness matrices of unit loads that a user gave, by the index of the load. Loads are
+    those of all interfaces, then the inertial ones."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

@@ -20,8 +20,8 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Return the frame conditions as a matrix F, shape (r, N): elastic displacements u of the N unknowns satisfy F
-    u = 0, which separates them from rigid motions.
+    """Return the frame conditions of a finite element body as a matrix F (r, N). Elastic displacements u of its N
+    unknowns satisfy F u = 0, which separates them from rigid motions.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -66,8 +66,8 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a mesh with n shapes (2.16): mass [kg], first moments S (3, n + 1) and second
-    moments W (3, 3, n + 1, n + 1). The kinetic energy follows from them.
+    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], first moments S (3,
+    n + 1) and second moments W (3, 3, n + 1, n + 1).
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -84,8 +84,8 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a mass matrix with rotations and modal coordinates, for n shapes (2.17): mass
-    [kg], first moments S (3, n + 1) and second moments W (3, 3, n + 1, n + 1).
+    """Return the mass integrals of a body from matrices, whose unknowns may be rotations and modal coordinates, for
+    n shapes: mass [kg], first moments S (3, n + 1), second moments W (3, 3, n + 1, n + 1).
 
     Args:
         mass: shape (N, N).
@@ -125,9 +125,8 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a mass matrix. Raise an error
-    unless rigid motions have the momentum of a rigid body.
-    """
+    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass matrix.
+    Raise ``ParameterError`` unless rigid motions have the momentum of a rigid body."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension
@@ -159,9 +158,8 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
-    """Return the velocities of all N unknowns when the body rotates about a coordinate axis at 1 rad/s, shape (N, n
-    + 1). Column 0 is for the undeformed body, the others for n shapes.
-    """
+    """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s about a
+    coordinate axis; shape (N, n + 1): first undeformed, then per unit of each of n shapes."""
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1
@@ -173,14 +171,13 @@ def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
 
 
 def _symmetric(matrix: Array) -> Array:
-    """Return the symmetric part of a square matrix."""
+    """Return the symmetric part (A + A^T) / 2 of a square matrix A."""
     return np.asarray((matrix + matrix.T) / 2)
 
 
 def _skew_completed(matrix: Array) -> Array:
-    """Return the skew part of a square matrix Z, whose missing first column (the undeformed body) is filled from
-    its first row.
-    """
+    """Return the skew-symmetric part of a square matrix Z whose first column (of the undeformed body) is unknown:
+    it is taken as minus the first row."""
     result = (matrix - matrix.T) / 2
     result[0], result[:, 0] = matrix[0], -matrix[0]
     result[0, 0] = 0.0

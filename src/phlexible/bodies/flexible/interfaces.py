@@ -64,8 +64,8 @@ class MeshInterface:
 def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces of a solid or plane mesh that a user described by name, each with its nodes, centroid
-    and mean motion.
+    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
+    by name: nodes, centroid and mean motion of each.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
@@ -76,7 +76,8 @@ def user_interfaces(
 
 
 def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
-    """Split a user's dictionary of interfaces into (name, choice of nodes, kind of interface) for each.
+    """Return, for each interface in a user's dictionary, its name, the choice of its nodes and its kind ("average",
+    "rigid" or "hinged").
 
     Raises:
         ParameterError: no dictionary, no such kind.
@@ -93,7 +94,8 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[st
 
 
 def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
-    """Raise an error if two rigid or hinged interfaces share nodes, since a node cannot follow both."""
+    """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot follow
+    both."""
     rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -107,9 +109,8 @@ def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
 def _mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface of a solid or plane mesh from a user's choice of nodes; raise an error unless the nodes
-    cover a facet of the mesh.
-    """
+    """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of
+    nodes. Raise ``ParameterError`` unless these cover a side of an element."""
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -140,14 +141,14 @@ class MeshRegion:
     is_chosen: BoolArray
 
     def rest(self, mesh: ElementMesh) -> IntArray:
-        """Return the chosen vertices that belong neither to the elements nor to the facets of this region."""
+        """Return the chosen vertices of the mesh that belong neither to the elements nor to the facets of this
+        region."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
         return np.setdiff1d(np.flatnonzero(self.is_chosen), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Return the ascending indices of the displacement nodes in this region, with those on edges and vertices
-        outside its elements and facets.
-        """
+        """Return the ascending indices of the displacement nodes in this region of a mesh: on its elements and
+        facets, and on chosen edges and vertices outside of these."""
         rest = self.rest(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
@@ -156,7 +157,8 @@ class MeshRegion:
         return np.unique(np.concatenate(nodes))
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
-        """Raise an error if the mean over a region leaves out chosen vertices that are not next to it.
+        """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the user
+        chose; vertices next to it may be left out.
 
         Args:
             averaged: vertices of the averaged region.
@@ -172,7 +174,8 @@ class MeshRegion:
             )
 
     def too_small(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Return an error that says that the chosen nodes cover no face of an element; the caller raises it."""
+        """Return (not raise) an error that the nodes chosen for this region of a mesh cover no side of an
+        element."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
@@ -182,8 +185,8 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Return the elements, facets and vertices of a mesh that a user chose by nodes, by a function of position or
-    by a group's name.
+    """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes; by a function of
+    position or by the name of a group.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -218,8 +221,8 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Return the chosen elements without those whose vertices are all chosen only by accident, as at rims and at
-    ends of lines.
+    """Return the chosen elements of a mesh without those whose vertices are all chosen only by accident, as at rims
+    and at ends of lines.
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -238,7 +241,8 @@ def _intended_cells(nodes: Any, cells: IntArray, is_chosen: BoolArray, mesh: Ele
 
 
 def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
-    """Return the ascending indices of the mesh facets in a named group of a user's mesh.
+    """Return the ascending indices of the facets of a mesh that belong to a named group of the user's mesh. Raise
+    ``ParameterError`` if some are no sides of elements.
 
     Raises:
         ParameterError: some are no facets of the mesh.
@@ -258,18 +262,16 @@ def facets_of_group(name: str, source: UserMesh, mesh: ElementMesh) -> IntArray:
 
 
 def _extent_hint(nodes: Any, source: UserMesh) -> str:
-    """Return the range of the mesh coordinates as text for an error message, with advice on tolerances if the user
-    gave a function.
-    """
+    """Return a text for error messages with the range of the mesh's coordinates. If the user chose nodes by a
+    function, it advises a tolerance."""
     low, high = source.points.min(axis=0), source.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
 
 
 def _area_integrals(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
-    """Integrate over facets shape functions N_a times (x, y, z) and alone (4, N), products x x^T (3, 3) and the
-    outward normal (3,). The normal is zero unless the facets are flat.
-    """
+    """Return integrals over facets of a mesh with N nodes: shape functions times x, y, z and 1 (4, N), products x
+    x^T (3, 3), and the outward normal (3,), zero if the facets are not flat."""
     import skfem
 
     basis = skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=2 * mesh.order + 2)
@@ -288,8 +290,7 @@ def _area_integrals(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, 
 
 def outward_area(basis: Any) -> Array:
     """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,) [m^(d - 1)]; zero
-    unless they are flat.
-    """
+    unless the facets lie in one plane."""
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
@@ -297,9 +298,8 @@ def outward_area(basis: Any) -> Array:
 
 
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
-    """Return the matrix that gives mean displacement and rotation of a region from the nodal displacements, by
-    least squares (3.14). Its shape is (6, 3 N) in space and (3, 2 N) in the plane.
-    """
+    """Return the matrix that gives mean displacement and rotation of a mesh region from the displacements of all N
+    nodes, by least squares; shape (6, 3 N) in space and (3, 2 N) in the plane."""
     area = measures[3].sum()
     center = measures[:3].sum(axis=1) / area
     arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
@@ -341,18 +341,16 @@ class TiedStructure:
     untied: ElasticStructure
 
     def loads(self, accelerations: Array) -> Array:
-        """Return the inertial loads on the unknowns q, shape (q, k), of k accelerations of the model. The
-        accelerations (N, k) are those of all N unknowns.
-        """
+        """Return the inertial loads of k accelerations on the unknowns q of this structure, whose rigid interfaces
+        move as one, shape (q, k). The accelerations (N, k) are those of all N unknowns."""
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
 
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return the structure in which nodes of rigid interfaces follow displacement and rotation of the interface.
-    ``unknowns`` describes the N unknowns of the full structure.
-    """
+    """Return a finite element structure in which the nodes of each rigid interface follow displacement and rotation
+    of the interface; and so are no unknowns any more."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_followers(each, unknowns) for each in rigid_interfaces]
@@ -382,8 +380,8 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal forces on the second-order displacement theta x (theta x xi) / 2 of rotating
-    interfaces (3.16), shape (n, n, n). Here theta is the rotation of an interface and xi the arm of a node.
+    """Return the work of nodal forces on the second-order displacements of rotating interfaces: theta x (theta x
+    xi) / 2 with rotation theta and moment arm xi of a node, for all shapes, shape (n, n, n).
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -410,8 +408,8 @@ def rotation_work(
 
 
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
-    """Return the second-order displacements of interfaces that rotate by pairs of shapes i <= j, shape (N, pairs):
-    (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with the arm xi of a node.
+    """Return the second-order displacements of the nodes of interfaces that rotate by two shapes i <= j, for all
+    pairs, shape (N, pairs): (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi.
 
     Averaged interfaces are treated as if they were rigid.
 
@@ -432,15 +430,15 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
 
 
 def _followers(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
-    """Return the indices of the unknowns that follow a rigid interface; for a hinged one only displacements."""
+    """Return the indices of the unknowns that a rigid interface moves: all unknowns of its nodes, or only
+    displacements if it is hinged."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
-    """Return displacement and rotation at a point for each unit rigid motion about the origin, shape (r, r). r is 6
-    in space and 3 in the plane.
-    """
+    """Return displacement and rotation at a point for each unit rigid motion about the origin; shape (r, r), with r
+    = 6 in space and 3 in the plane."""
     components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
     places = np.tile(position, (len(components), 1))
     return Unknowns(unknowns.dimension, np.zeros_like(components), components, places).rigid_fields()

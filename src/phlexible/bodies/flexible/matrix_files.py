@@ -32,8 +32,8 @@ class LabelledMatrix:
     components: IntArray
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
-        """Return the matrix with its unknowns reordered node after node, as ``FlexibleBody.from_matrices`` expects
-        them.
+        """Return this matrix with its unknowns sorted node after node, in the order of ``nodes``, each with the
+        given components, as ``FlexibleBody.from_matrices`` expects them.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.
@@ -59,9 +59,8 @@ class LabelledMatrix:
 
 
 def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
-    """Return a labelled matrix from entries by (node, component) of row and column. One half of a symmetric matrix
-    is enough: the other one is completed.
-    """
+    """Return a matrix whose unknowns have labels (node, component), from a dictionary of entries by the labels of
+    row and column. Of a symmetric matrix one half is enough."""
     labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
     number = {label: k for k, label in enumerate(labels)}
     rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
@@ -80,7 +79,8 @@ def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_s
 
 
 def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
-    """Wrap a matrix whose file does not name nodes and components of its unknowns."""
+    """Return a matrix read from a file that does not name nodes and components of its unknowns, as a
+    ``LabelledMatrix`` with empty labels."""
     empty = np.zeros(0, dtype=np.int64)
     return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
 
@@ -102,8 +102,8 @@ class FileMatrices(dict[str, LabelledMatrix]):
 def _checked_matrices(
     matrices: Mapping[str, LabelledMatrix], unread: Mapping[str, str], file: Path
 ) -> FileMatrices:
-    """Return the readable matrices of a file together with the reasons why others are unreadable; raise an error if
-    no matrix is readable.
+    """Return the readable matrices of a file, with the reasons why others cannot be read. Raise ``ParameterError``
+    if none can be read.
 
     Raises:
         ParameterError: there are none, or none that can be read.
@@ -117,8 +117,8 @@ def _checked_matrices(
 
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
-    """Read the single matrix in a text file of Abaqus, with lines "node, component, node, component, value" or
-    "row, column, value"; its name is that of the file.
+    """Read the matrix in a text file of Abaqus, with lines "node, component, node, component, value" or "row,
+    column, value". Its name in the result is that of the file.
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
@@ -152,19 +152,18 @@ def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _split_fields(line: str) -> list[str]:
-    """Split a line at commas and blanks."""
+    """Return the words of a line, which are separated by commas or blanks."""
     return line.replace(",", " ").split()
 
 
 def _abaqus_label(node: int, component: int) -> tuple[int, int]:
-    """Return the label (node, component) of an unknown of Abaqus; internal unknowns, whose node number is negative,
-    become scalars with component 0.
-    """
+    """Return the label (node, component) of an unknown of an Abaqus matrix. Internal unknowns, with negative node
+    numbers, get component 0 (scalar)."""
     return (node, component) if node > 0 else (node, 0)
 
 
 def _parse_number(text: str) -> float:
-    """Convert the text of a real number, whose exponent may be written with D, to a float."""
+    """Return the real number in a text, whose exponent may be written with D as in Fortran, as a float."""
     return float(text.lower().replace("d", "e"))
 
 
@@ -174,8 +173,8 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Read "mass" and "stiffness" from a .full file of Ansys, for the unknowns without supports, labelled by the
-    program's nodes and components.
+    """Read mass and stiffness matrix from a .full file of Ansys, for the unknowns without supports, labelled by
+    node and component.
 
     Raises:
         MissingExtraError: ansys-mapdl-reader is not installed.
@@ -201,7 +200,8 @@ def read_full(file: Path) -> dict[str, LabelledMatrix]:
 
 
 def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
-    """Return the symmetric matrix, shape (k, k), of k chosen unknowns from the upper half of the matrix of all."""
+    """Return the full symmetric matrix (k, k) of k chosen unknowns from the upper half of the matrix of all
+    unknowns."""
     half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
     return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
 
@@ -213,8 +213,8 @@ REAL = (1, 2)
 
 
 def read_punch(file: Path) -> FileMatrices:
-    """Read all real square ``DMIG`` matrices of a Nastran punch file or deck, in small, large (``*``) or free
-    (commas) fields.
+    """Read all real square matrices (``DMIG`` entries) of a Nastran punch file or input file, labelled by grid
+    point and component.
 
     Raises:
         ParameterError: no such entries, or components that do not exist.
@@ -252,9 +252,8 @@ def read_punch(file: Path) -> FileMatrices:
 
 
 def _parse_label(name: str, node: str, component: str) -> tuple[int, int]:
-    """Convert the fields of a ``DMIG`` entry to (grid point, component) of an unknown, or (scalar point, 0); raise
-    an error for other components.
-    """
+    """Return the label (grid point, component), or (scalar point, 0), from the fields of a ``DMIG`` entry of
+    Nastran. Raise ``ParameterError`` for other components."""
     label = int(node), int(component or 0)
     if not 0 <= label[1] <= COMPONENTS:
         raise ParameterError(
@@ -291,7 +290,8 @@ def read_output4(file: Path) -> FileMatrices:
 
 
 def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
-    """Return a sparse matrix from its columns; a symmetric one of which only one half is stored is completed."""
+    """Return a sparse matrix of the given shape from columns (index, first row, values) of an OUTPUT4 file. A
+    symmetric matrix of which only one half is stored is completed."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
@@ -302,9 +302,8 @@ def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> spar
 
 
 def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield the name and the matrix of each block of an OUTPUT4 text file; in place of a complex matrix its type
-    number.
-    """
+    """Yield name and matrix of each block of a Nastran OUTPUT4 text file; for a complex matrix its type number in
+    place of the matrix."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
@@ -331,9 +330,8 @@ def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]
 
 
 def _read_values(lines: list[str], position: int, per_line: int, width: int) -> tuple[Array, int]:
-    """Read the real numbers from line ``position`` up to the next line of integers, and return them with the
-    position of that line.
-    """
+    """Read the real numbers of an OUTPUT4 text file from the line with index ``position`` on, up to the next line
+    of integers. Return them with the index of that line."""
     values: list[float] = []
     while position < len(lines) and "." in (line := lines[position])[:width]:
         parts = [line[k * width : (k + 1) * width] for k in range(per_line)]
@@ -343,9 +341,8 @@ def _read_values(lines: list[str], position: int, per_line: int, width: int) -> 
 
 
 def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield the name and the matrix of each block of a binary OUTPUT4 file; in place of a complex matrix its type
-    number.
-    """
+    """Yield name and matrix of each block of a binary Nastran OUTPUT4 file; for a complex matrix its type number in
+    place of the matrix."""
     order = "<" if data[0] == 24 else ">"
     records = _fortran_records(data, order)
     for head in records:
@@ -375,7 +372,8 @@ def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
 
 
 def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
-    """Yield the contents of each Fortran record of a binary file, in byte order ``order`` ("<" or ">")."""
+    """Yield the content of each Fortran record in the bytes of a binary file. The byte order is "<" (little-endian)
+    or ">"."""
     position = 0
     while position + 8 <= len(data):
         length = int(np.frombuffer(data[position : position + 4], order + "i4")[0])
@@ -387,8 +385,8 @@ def _fortran_records(data: bytes, order: str) -> Iterator[bytes]:
 
 
 def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
-    """Read all matrices of a file of a finite element program, by name; a single matrix without a name is called
-    like the file without its ending.
+    """Read all matrices in a file of a finite element program (Matrix Market, Abaqus, Nastran, Ansys), by name. A
+    single matrix without a name gets that of the file.
 
     Access to complex matrices, and to rectangular ones of punch files, raises an error.
 
@@ -422,7 +420,7 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
-    """Return the function that reads a matrix file, chosen by its ending and its first bytes."""
+    """Return the function that reads a file of matrices, chosen by the ending of its name and its first bytes."""
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":
@@ -439,7 +437,7 @@ def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
 
 
 def _read_matrix_market(file: Path) -> dict[str, LabelledMatrix]:
-    """Read the matrix of a Matrix Market file, under the name of the file without its ending."""
+    """Read the matrix of a Matrix Market file and return it under the name of the file without its ending."""
     from scipy.io import mmread
 
     return {file.stem: unlabelled(mmread(file, spmatrix=False))}

@@ -51,9 +51,8 @@ class ElementMaterials:
     relaxation: Maxwell | None = None
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
-        """Return the linear stress at p points from displacement gradients du_c/dx_a, shape (p, c, a);
-        ``elements``, shape (p,), says which element each point lies in.
-        """
+        """Return the linear elastic stress at p points of a mesh with these materials, shape (p, a, a), from
+        displacement gradients du_c/dx_a (p, c, a). ``elements`` (p,) are the elements of the points."""
         strain = (gradients + gradients.transpose(0, 2, 1)) / 2
         trace = np.trace(strain, axis1=1, axis2=2)
         identity = np.eye(strain.shape[1])
@@ -69,8 +68,8 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Return the elastic constants and densities of all elements, from one material or from one for each named
-    group of elements.
+    """Return elastic constants and density of each element of a mesh, from one material for all or one for each
+    named group of elements.
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
@@ -119,9 +118,8 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return Lame's constant [Pa], shear modulus [Pa] and density [kg/m3] of a material; in plane stress Lame's
-    constant is the effective one.
-    """
+    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids or plane
+    strain; or as effective constants of plane stress."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:
@@ -137,9 +135,8 @@ def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[f
 
 
 def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the mass matrix of the N nodes, shape (N, N) [kg], which applies to each component of the
-    displacement.
-    """
+    """Return the consistent mass matrix of the N nodes of a finite element mesh, shape (N, N) [kg]. It applies to
+    each component of the displacement."""
     parts = []
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
@@ -148,9 +145,8 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
-    """Return the stiffness matrix of the nodal displacements in d dimensions, component after component at each
-    node, shape (N d, N d) [N/m].
-    """
+    """Return the stiffness matrix of a finite element mesh with N nodes in d dimensions, shape (N d, N d) [N/m].
+    Unknowns are component after component at each node."""
     d, parts = mesh.dimension, []
     for part in mesh.quadrature(mesh.stiffness_degree):
         e, q, _, k = part.gradients.shape
@@ -169,8 +165,8 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return the geometric stiffness of each of n displacement shapes, shape (n, n, n): H[k, i, j] = int stress_k :
-    (grad phi_i)^T grad phi_j, with the linear stress of shape k.
+    """Return the geometric stiffness matrices of the stresses of n displacement shapes, projected on the shapes,
+    shape (n, n, n): H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -189,8 +185,8 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return nodal loads, shape (N d, pairs), for all pairs i <= j of shapes: minus the nodal forces of the stress
-    of their quadratic strain.
+    """Return minus the nodal forces of the stress of the quadratic strain of two displacement shapes i <= j, for
+    all pairs; shape (N d, pairs). Modal derivatives are the responses to them.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -212,9 +208,8 @@ def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Arra
 
 
 def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
-    """Sum symmetric element matrices (e, k, k), each list with the indices (e, k) of its unknowns, to a sparse
-    matrix, shape (size, size).
-    """
+    """Return the sum of symmetric element matrices as a sparse matrix, shape (size, size). Each entry of ``parts``
+    has the indices (e, k) of unknowns and matrices (e, k, k)."""
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:
         total = total + summed_blocks(unknowns, unknowns, blocks, (size, size))

@@ -59,9 +59,8 @@ class MomentElements:
 
     @property
     def moment_indices(self) -> IntArray:
-        """Global indices of the m moments of each of T triangles, shape (T, m): those of facets, which two
-        triangles share, then inner ones.
-        """
+        """Global indices of the m moment unknowns of each of T plate triangles, shape (T, m): those on edges, which
+        two triangles share, then inner ones."""
         per_facet, count = self.order + 1, len(self.facets)
         offset = np.where(self.is_reversed[:, :, None], np.arange(per_facet)[::-1], np.arange(per_facet))
         shared = per_facet * self.facets[:, :, None] + offset
@@ -70,14 +69,14 @@ class MomentElements:
         return np.hstack([shared.reshape(count, -1), inner_indices])
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
-        """Return the compliance matrices of the moments of each triangle for unit flexibility and Poisson's ratio
-        nu, shape (T, m, m): int psi : ((1 + nu) psi - nu tr(psi) I); nu may have shape (T, 1, 1).
-        """
+        """Return the compliance matrices of the bending moments of each plate triangle for unit flexibility, shape
+        (T, m, m): int psi : ((1 + nu) psi - nu tr(psi) I) with Poisson's ratio nu."""
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
-    """Return the moment elements of all triangles of a scikit-fem mesh with straight edges.
+    """Return the mixed plate elements, with bending moments as unknowns (Hellan, Herrmann, Johnson), on all
+    triangles of a scikit-fem mesh with straight edges.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -141,9 +140,8 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """List the m polynomials of the moments: the edge whose tensor each multiplies, shape (m,), and its powers of
-    barycentric coordinates, shape (m, 3).
-    """
+    """Return the m polynomials of a plate triangle's bending moments: the edge whose tensor each multiplies (m,),
+    and its powers of the barycentric coordinates (m, 3)."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -160,17 +158,15 @@ def _polynomials(order: int) -> tuple[IntArray, IntArray]:
 
 
 def _values(powers: IntArray, points: Array) -> Array:
-    """Evaluate polynomials, given by powers (m, 3) of barycentric coordinates, at points (2, q) of the reference
-    triangle, shape (m, q).
-    """
+    """Return the values of m polynomials, given by powers (m, 3) of barycentric coordinates, at points (2, q) of
+    the reference triangle, shape (m, q)."""
     barycentric = np.vstack([1 - points[0] - points[1], points])
     return np.asarray(np.prod(barycentric ** powers[:, :, None], axis=1))
 
 
 def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
-    """Return functions that evaluate first derivatives, shape (p, 2, q), and second derivatives, shape (p, 2, 2,
-    q), of an element's p shape functions. Their argument are points (2, q) of the reference triangle.
-    """
+    """Return two functions of points (2, q) of the reference triangle: first derivatives, shape (p, 2, q), and
+    second derivatives, shape (p, 2, 2, q), of an element's p shape functions."""
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
     count = len(powers)
@@ -189,7 +185,8 @@ def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
 
 
 def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, int]) -> Array:
-    """Evaluate derivatives of the given orders of monomials r^i s^j at points (2, q), shape (powers, q)."""
+    """Return derivatives of monomials r^i s^j at points (2, q), shape (powers, q). ``powers`` are the pairs (i, j),
+    ``orders`` the orders of differentiation with respect to r and s."""
     rows = []
     for power in powers:
         row = np.ones(points.shape[1])
@@ -228,9 +225,8 @@ class MixedBending:
 
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
-    """Return stiffness and unknowns of thin-plate bending with moments of order 1, which are eliminated, on
-    straight triangles with deflections of second order.
-    """
+    """Return stiffness and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
+    Herrmann, Johnson). Their moments are eliminated; deflections and edge rotations stay."""
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
@@ -263,9 +259,8 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
 def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Return the matrix that gives the bending moments xx, yy, xy at each node from q unknowns, shape (3 N, q) [N].
-    They are means of adjacent triangles, negative where the upper side is in tension.
-    """
+    """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q unknowns;
+    shape (3 N, q) [N], as means of adjacent triangles."""
     values = _values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -277,9 +272,8 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of each node from the q unknowns,
-    shape (5 N, q).
-    """
+    """Return the matrix that gives displacements u, v, w and rotations w_y, -w_x of the N nodes of a plate from its
+    q unknowns; shape (5 N, q)."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

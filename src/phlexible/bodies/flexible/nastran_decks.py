@@ -17,9 +17,8 @@ EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
 
 def number(text: str) -> float:
-    """Convert the text of a real number of Nastran, which may omit the E of an exponent ("2.5+10") or write a D, to
-    a float.
-    """
+    """Return the real number in a text of Nastran as a float. The text may omit the E of an exponent ("2.5+10") or
+    write a D."""
     plain = text.strip().upper().replace("D", "E")
     if match := EXPONENT.match(plain):
         plain = f"{match[1]}E{match[2]}"
@@ -27,9 +26,8 @@ def number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Return name and fields of each card of a Nastran deck, joined with its continuation lines, which begin with
-    blanks, a comma, + or *.
-    """
+    """Return name and fields of each entry (card) in the lines of a Nastran file, joined with its continuation
+    lines."""
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
@@ -44,9 +42,8 @@ def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def _split_line(line: str) -> tuple[str, list[str]]:
-    """Return the keyword and the fields of one line: 8 fields of 8 characters, 4 of 16 with an asterisk, or
-    separated by commas.
-    """
+    """Return the keyword and the fields of one line of a Nastran file: 8 fields of 8 characters, 4 of 16 with an
+    asterisk, or fields between commas."""
     keyword = (line.split(",")[0] if "," in line else line[:8]).strip()
     count = 4 if "*" in keyword else 8
     if "," in line:
@@ -112,9 +109,8 @@ class DeckCells:
 
 
 def from_polar(kind: str, position: Array) -> Array:
-    """Convert a position from cylindrical (C: radius, degrees, z) or spherical coordinates (S: radius, two angles
-    in degrees) to Cartesian ones, shape (3,). Positions of other kinds are returned as they are.
-    """
+    """Return a position in Cartesian coordinates, shape (3,), from cylindrical ones (``kind`` C: radius, degrees,
+    z) or spherical ones (S: radius, two angles in degrees). Other kinds are returned unchanged."""
     if kind == "C":
         angle = np.radians(position[1])
         return np.array([position[0] * np.cos(angle), position[0] * np.sin(angle), position[2]])
@@ -126,8 +122,8 @@ def from_polar(kind: str, position: Array) -> Array:
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Read the mesh of a Nastran deck: grid points in basic axes, and elements in groups named by the number of
-    their property.
+    """Read the finite element mesh of a Nastran input file: grid points in basic axes, and elements in groups that
+    are named by their property number.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.
@@ -160,7 +156,7 @@ def read_nastran(path: str) -> DeckMesh:
 
 
 def _bulk_lines(file: Path) -> list[str]:
-    """Return the lines of a deck's bulk data section, including those of included files."""
+    """Return the lines of the bulk data section of a Nastran input file, with those of included files."""
     lines = file.read_text(errors="replace").splitlines()
     starts = [k for k, line in enumerate(lines) if line.upper().split()[:2] == ["BEGIN", "BULK"]]
     result: list[str] = []
@@ -200,13 +196,12 @@ class _CoordinateSystems:
                 )
 
     def position(self, grid: int) -> Array:
-        """Return the position of a grid point in basic axes, shape (3,)."""
+        """Return the position of a grid point of this Nastran file in basic (global) axes, shape (3,)."""
         return self._in_basic_axes(*self.grids[grid])
 
     def _in_basic_axes(self, system: int, position: Array) -> Array:
-        """Convert a position from a coordinate system of the deck to basic axes, shape (3,); its axes are computed
-        once.
-        """
+        """Convert a position from a coordinate system of this Nastran file, given by its number, to basic (global)
+        axes, shape (3,)."""
         if system == 0:
             return position
         if system not in self._defined:
@@ -226,5 +221,5 @@ class _CoordinateSystems:
 
 
 def _parse_numbers(fields: list[str]) -> Array:
-    """Convert the text of real numbers of Nastran to an array; empty fields are zero."""
+    """Return the real numbers in text fields of a Nastran file as an array; empty fields are zero."""
     return np.array([number(each) if each else 0.0 for each in fields])

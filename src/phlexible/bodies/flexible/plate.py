@@ -102,9 +102,8 @@ class Plate(FlexibleBody):
 
 
 def _checked_elements(elements: Sequence[int]) -> tuple[int, int]:
-    """Return the numbers of elements along length and width of a plate; raise an error unless they are two whole
-    numbers.
-    """
+    """Return the numbers of elements along length and width of a rectangular plate that a user passed. Raise
+    ``ParameterError`` unless they are two whole numbers."""
     if not isinstance(elements, tuple | list) or len(elements) != 2:
         raise ParameterError(
             f"elements must be two numbers, along length and width, such as (8, 8), got {elements!r}"
@@ -115,9 +114,8 @@ def _checked_elements(elements: Sequence[int]) -> tuple[int, int]:
 def _region_interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """Replace the names of edges, corners, "boundary" and "face" in a user's interfaces of a plate by functions of
-    position that choose their nodes.
-    """
+    """Return a user's interfaces of a rectangular plate with names of regions replaced by functions of position
+    that choose their nodes. Regions are edges, corners, "boundary" and "face"."""
     if not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, InterfaceSpec] = {}
@@ -135,9 +133,8 @@ def _region_interfaces(
 
 
 def _is_in(name: str, x: Array, y: Array, positions: Array) -> BoolArray:
-    """Return whether positions (3, k) [m] lie in a named edge, corner, boundary or face of a plate, shape (k,).
-    Lines of nodes of the plate are at x and y [m].
-    """
+    """Return whether positions (3, k) [m] lie in the region ``name`` (edge, corner, boundary or face) of a
+    rectangular plate, shape (k,). Its mesh lines are at x and y [m]."""
     along, across = positions[0], positions[1]
     tolerance = 1e-9 * (x[-1] + y[-1])
     if name in CORNERS:

@@ -53,8 +53,8 @@ ON_A_LINE = 1e-9
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces of a plate that a user described by name: regions of elements, edges and nodes. Their
-    mean motion is over the area if they have elements, else over the edges.
+    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name. Their
+    motion is the mean over the area of their elements, else over their edges.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
@@ -68,9 +68,8 @@ def plate_interfaces(
 def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface of a plate from a user's choice of nodes; raise an error unless they cover an element or
-    an edge.
-    """
+    """Return one interface (region on which joints and loads act) of a plate from a user's choice of nodes. Raise
+    ``ParameterError`` unless these cover an element or an edge."""
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
@@ -97,9 +96,8 @@ def _plate_interface(
 
 
 def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
-    """Return the scikit-fem basis with quadrature points on the facets with given indices, or on the given cells if
-    ``facets`` is None.
-    """
+    """Return a scikit-fem basis with quadrature points on the given facets of a mesh, or on the given cells if
+    ``facets`` is None."""
     import skfem
 
     degree = 2 * mesh.order + 2
@@ -109,8 +107,8 @@ def _quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArra
 
 
 def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
-    """Return the centroid of a region of a plate and the matrix that gives its mean displacement and rotation.
-    Their shapes are (3,) [m] and (6, 5 N); the matrix acts on the nodal unknowns (3.14).
+    """Return the centroid of a plate region, shape (3,) [m], and the matrix that gives its mean displacement and
+    rotation from the nodal unknowns; shape (6, 5 N).
 
     The mean is over the edge or area times the thickness: points at height z move by u + z d.
     """
@@ -166,42 +164,43 @@ class PlatePoints(FlexiblePoints):
     moments: Array | None = None
 
     def in_basis(self, chosen: Array) -> Self:
-        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
-        k).
-        """
+        """Return the material points of this plate for k elastic coordinates in place of n; ``chosen`` (n, k)
+        expresses the old coordinates by the new ones."""
         moments = None if self.moments is None else self.moments @ chosen
         return replace(super().in_basis(chosen), moments=moments)
 
     @property
     def nodes(self) -> Array:
-        """Positions of the nodes of the upper, then of the lower surface, shape (2 N, 3) [m]."""
+        """Undeformed positions of the nodes on the upper, then on the lower surface of this plate, shape (2 N, 3)
+        [m]."""
         up = np.array([0.0, 0.0, self.thickness / 2])
         return np.vstack([self.mesh.nodes + up, self.mesh.nodes - up])
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Indices of those nodes of both surfaces that are vertices of elements."""
+        """Indices of those nodes on both surfaces of this plate that are vertices of elements; contact forces may
+        act at them."""
         corners = self.mesh.vertex_nodes
         return np.concatenate([corners, corners + len(self.mesh.nodes)])
 
     @property
     def middle(self) -> Array:
-        """Displacements of the N nodes of the middle surface per unit of each of n coordinates, shape (N, 3, n)."""
+        """Displacements of the N nodes of this plate's middle surface per unit of each of n elastic coordinates,
+        shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)
         return np.asarray((upper + lower) / 2)
 
     @property
     def rotations(self) -> Array:
-        """Rotations about x and y at the N nodes per unit of each of n coordinates, shape (N, 3, n); zero about
-        z.
-        """
+        """Small rotations about x and y at the N nodes of this plate per unit of each of n elastic coordinates,
+        shape (N, 3, n); zero about z."""
         upper, lower = np.split(self.shapes, 2)
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at a position in the plate [m], shape (3,). It rotates with the normal and,
-        about the normal, with the middle surface.
+        """Return the material point at an undeformed position (3,) [m] in this plate. Raise ``AttachmentError``
+        outside of it; ``described`` names the position in the message.
 
         Raises:
             AttachmentError: outside the plate.
@@ -222,9 +221,8 @@ class PlatePoints(FlexiblePoints):
 
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
-    """Return the displacements of points at +height and -height [m] above each of N nodes, upper points first,
-    shape (2 N, 3, n). They follow from n columns of nodal unknowns, shape (5 N, n).
-    """
+    """Return the displacements of points at +height and -height [m] above the N nodes of a plate, upper points
+    first, shape (2 N, 3, n); from n columns of its nodal unknowns (5 N, n)."""
     middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
     director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])
@@ -236,9 +234,8 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Return the surface of a plate for pictures, with vertices on both surfaces; the vertices of the rim are
-    doubled for its sharp edges.
-    """
+    """Return what pictures draw for a plate: its upper and lower surface and the rim between them, with vertices
+    that move with the nodes."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
     count, shapes = len(nodes), points.middle[nodes]
@@ -261,9 +258,8 @@ def plate_skin(points: PlatePoints) -> Skin:
 
 
 def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
-    """Return the vertices of the b boundary edges of a plate mesh, counter-clockwise, shape (b, 2), and their
-    outward normals, shape (b, 3).
-    """
+    """Return the boundary edges of a plate's mesh as pairs of vertices, counter-clockwise, shape (b, 2), and their
+    outward normals, shape (b, 3)."""
     mesh = points.mesh.mesh
     facets = mesh.boundary_facets()
     corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
@@ -285,8 +281,8 @@ CHUNK = 256  # elements that are evaluated at once
 
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
-    """Return the linear stress at nodes of both surfaces per unit of each of n coordinates, shape (k, 6, n) [Pa].
-    It is the mean over the elements at a node.
+    """Return the linear stress at k nodes on the surfaces of a plate per unit of each of n elastic coordinates;
+    shape (k, 6, n) [Pa], as the mean over adjacent elements.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -337,9 +333,8 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
-    """Return mass and stiffness of a plate for its kind of element: with nodal rotations, or with moments that are
-    eliminated.
-    """
+    """Return mass and stiffness matrix of a plate for its kind of elements: with nodal rotations, or with bending
+    moments that are eliminated."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")
@@ -360,8 +355,8 @@ def body_of_plate(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of the floating body of a plate and its retained shapes, which are read from the cache
-    folder or computed.
+    """Return the arrays of the floating body of a plate, and its retained displacement shapes. These are read from
+    the cache folder or computed.
 
     Raises:
         ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

@@ -65,12 +65,14 @@ class PlateSection:
 
     @property
     def bending(self) -> Array:
-        """Bending stiffness of each element, moments (xx, yy, xy) per curvatures, shape (e, 3, 3) [N m]."""
+        """Bending stiffness of each element of this plate, moments (xx, yy, xy) per curvatures, shape (e, 3, 3) [N
+        m]."""
         return self.membrane * (self.thickness**2 / 12)
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of each element for membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
+        """Stiffness of each element of this plate for its 3 membrane strains, 3 curvatures and 2 shear strains,
+        shape (e, 8, 8)."""
         result = np.zeros((len(self.shear), 8, 8))
         result[:, :3, :3] = self.membrane
         result[:, 3:6, 3:6] = self.bending
@@ -84,9 +86,8 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Return stiffness and mass of plate elements per area from elastic constants of plane stress, which are
-    already multiplied by the thickness.
-    """
+    """Return thickness, stiffness and mass per area of the elements of a plate; from elastic constants of plane
+    stress that are already multiplied by the thickness."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -134,15 +135,15 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """Evaluate at points (2, q) the interpolated field for unit value of each of T functionals, components
-        along the reference axes, shape (q, 2, T).
-        """
+        """Return the interpolated shear strain at points (2, q) of the reference cell for unit value of each of T
+        functionals; shape (q, 2, T). Components are along the reference axes."""
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Return the interpolation of the shear strain on triangles or quadrilaterals."""
+    """Return the interpolation of the transverse shear strain in plate elements on triangles or quadrilaterals,
+    with which thin plates do not lock."""
     points, functionals = _triangle_functionals() if kind.is_simplex else _quadrilateral_functionals()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
@@ -150,9 +151,8 @@ def shear_interpolation(kind: CellKind) -> ShearInterpolation:
 
 
 def _triangle_functionals() -> tuple[Array, Array]:
-    """Return the points (2, P) and functionals (8, P, 2) of the shear interpolation on a triangle: components along
-    the edges at Gauss points, and means of both components.
-    """
+    """Return points (2, P) and functionals (8, P, 2) that determine the shear strain in a triangular plate element:
+    components along the edges at Gauss points, and means of both components."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
 
@@ -168,9 +168,8 @@ def _triangle_functionals() -> tuple[Array, Array]:
 
 
 def _quadrilateral_functionals() -> tuple[Array, Array]:
-    """Return the points (2, P) and functionals (12, P, 2) of the shear interpolation on a quadrilateral: each
-    component at two Gauss points along it and three positions across.
-    """
+    """Return points (2, P) and functionals (12, P, 2) that determine the shear strain in a quadrilateral plate
+    element: each component at two Gauss points along it, three positions across."""
     points, directions = [], []
     for g in GAUSS:
         for across in (0.0, 0.5, 1.0):
@@ -182,9 +181,8 @@ def _quadrilateral_functionals() -> tuple[Array, Array]:
 
 
 def _simplex_basis(points: Array) -> Array:
-    """Evaluate the basis of the shear fields on a triangle at points (r, s), given as (2, q): linear fields, and
-    (-s, r) times linear functions, shape (q, 2, 8).
-    """
+    """Return the 8 basis functions of the shear strain in a triangular plate element at points (r, s), given as (2,
+    q); shape (q, 2, 8): linear fields, and (-s, r) times linear functions."""
     r, s = points
     one, none = np.ones_like(r), np.zeros_like(r)
     first = [one, r, s, none, none, none, -r * s, -s * s]
@@ -193,9 +191,8 @@ def _simplex_basis(points: Array) -> Array:
 
 
 def _quadrilateral_basis(points: Array) -> Array:
-    """Evaluate the basis of the shear fields on a quadrilateral at points (2, q): linear along each component,
-    quadratic across, shape (q, 2, 12).
-    """
+    """Return the 12 basis functions of the shear strain in a quadrilateral plate element at points (2, q), shape
+    (q, 2, 12): linear along each component, quadratic across."""
     r, s = points
     none = [np.zeros_like(r)] * 6
     first = [r**i * s**j for i in range(2) for j in range(3)]
@@ -237,9 +234,8 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """Yield strains and shape functions of plate elements at quadrature points, for chunks of elements that fit
-    into memory.
-    """
+    """Yield strains and shape functions of plate elements at their quadrature points, for chunks of elements that
+    fit into memory."""
     points, weights = _quadrature(mesh)
     for elements in _element_chunks(mesh):
         jacobians = _jacobians(mesh, points, elements)
@@ -256,9 +252,8 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
-    """Return membrane strains, curvatures and shear strains of plate elements per unit nodal unknowns, shape (e, q,
-    8, 5 k). They are evaluated at points (2, q) of the reference cell.
-    """
+    """Return membrane strains, curvatures and shear strains of plate elements per unit of their nodal unknowns,
+    shape (e, q, 8, 5 k); at points (2, q) of the reference cell."""
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
@@ -268,7 +263,8 @@ def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray
 
 
 def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
-    """Return quadrature points (2, q) and weights (q,) of the reference cell for the strain energy of a plate."""
+    """Return quadrature points (2, q) and weights (q,) of the reference cell for the strain energy of plate
+    elements."""
     from skfem.quadrature import get_quadrature
 
     points, weights = get_quadrature(mesh.mesh.elem.refdom, DEGREE + (2 if mesh.geometry_order > 1 else 0))
@@ -283,16 +279,16 @@ def _element_chunks(mesh: ElementMesh) -> Iterator[IntArray]:
 
 
 def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
-    """Return the Jacobians dx_i/dX_a of e elements at q points of the reference cell, shape (e, q, i, a)."""
+    """Return the Jacobian matrices dx_i/dX_a of given elements of a mesh at q points of the reference cell, shape
+    (e, q, i, a)."""
     jacobians = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
     jacobians = np.broadcast_to(jacobians, (2, 2, len(elements), points.shape[1]))
     return np.ascontiguousarray(jacobians.transpose(2, 3, 0, 1))
 
 
 def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
-    """Return values (q, k) and gradients (e, q, 2, k) [1/m] of the k shape functions in e elements. The q points
-    belong to the reference cell; ``jacobians`` are its derivatives in the elements.
-    """
+    """Return values (q, k) and gradients (e, q, 2, k) [1/m] of the k shape functions of e plate elements at q
+    points. ``jacobians`` are those of the elements there, from the reference cell to the mesh."""
     functions = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
     values = np.array([np.broadcast_to(value, points.shape[1]) for value, _ in functions]).T
     slopes = np.array([np.broadcast_to(slope, points.shape) for _, slope in functions])  # (k, 2, q)
@@ -301,9 +297,8 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of plate elements per unit nodal unknowns, without inner rotations, shape (e, q, 8, 5 k).
-    They are evaluated at points (2, q) of the reference cell.
-    """
+    """Return the strains of plate elements per unit of their nodal unknowns, without inner rotations, shape (e, q,
+    8, 5 k); at points (2, q) of the reference cell."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
@@ -321,9 +316,8 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Fill ``rows`` with the strains xx, yy, 2 xy of a plane field per unit nodal unknowns. Its two components are
-    the unknowns ``components`` times ``signs``.
-    """
+    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into ``rows``.
+    The field's two components are the unknowns ``components`` times ``signs``."""
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -332,17 +326,15 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 
 
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
-    """Evaluate at points (2, q) the shear fields of m sets of functional values (e, T, m), with components in the
-    axes of the mesh. The result has shape (e, q, 2, m).
-    """
+    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh; for m sets of values
+    of the functionals (e, T, m), shape (e, q, 2, m)."""
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of triangles per unit of their two inner rotations, shape (e, q, 8, 2). The shape function
-    of these is r s (1 - r - s).
-    """
+    """Return the strains of triangular plate elements per unit of their two inner rotations, shape (e, q, 8, 2).
+    The shape function of these (bubble) is r s (1 - r - s)."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -359,9 +351,8 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
 
 
 def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """Return minus the inner rotations of each triangle, per unit nodal unknowns, that minimize its energy, shape
-    (e, 2, 5 k).
-    """
+    """Return the matrices that eliminate the inner rotations of plate triangles, shape (e, 2, 5 k): minus the inner
+    rotations, per unit nodal unknown, with the least strain energy."""
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
@@ -377,22 +368,21 @@ def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpol
 
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
     """Return the description of the five unknowns of each node of a plate: three displacements and the rotations
-    about x and y.
-    """
+    about x and y."""
     node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
     return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
-    """Return the mass matrix of a plate with rotary inertia over the nodal unknowns, shape (5 N, 5 N).
-    ``nodal_mass`` is the scalar mass matrix of the nodes [kg].
-    """
+    """Return the mass matrix of a plate with rotary inertia over its nodal unknowns, shape (5 N, 5 N).
+    ``nodal_mass`` (N, N) [kg] is that of one displacement component."""
     turning = section.thickness**2 / 12
     return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
 
 
 def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
-    """Return the stiffness matrix of a plate over the nodal unknowns, shape (5 N, 5 N)."""
+    """Return the stiffness matrix of a plate (membrane, bending, shear) over its nodal unknowns, shape (5 N, 5
+    N)."""
     parts = []
     for part in plate_quadrature(mesh, section):
         e, q, _, k = part.strains.shape
@@ -403,8 +393,8 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Return the geometric stiffness of each of n shapes of a plate, shape (n, n, n): H[k, i, j] = int stress_k :
-    Q(phi_i, phi_j) with the quadratic strain Q.
+    """Return the geometric stiffness matrices of the stresses of n displacement shapes of a plate, projected on the
+    shapes, shape (n, n, n): H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the quadratic strain Q.
 
     Args:
         shapes: shape (5 N, n).
@@ -426,17 +416,15 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
 
 
 def resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
-    """Return membrane forces, moments and shear forces of n displacement shapes (5 N, n) at quadrature points,
-    shape (e, q, 8, n).
-    """
+    """Return membrane forces, bending moments and shear forces of a plate for n displacement shapes (5 N, n) at
+    quadrature points; shape (e, q, 8, n)."""
     strains = part.strains @ shapes[part.unknowns][:, None]
     return np.asarray(section.stiffness[part.elements, None] @ strains)
 
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
-    """Return the gradients of the displacement u and of the director displacement d of n shapes, and d itself, at
-    quadrature points. Gradients have shape (e, q, 3, 2, n), d has (e, q, 3, n).
-    """
+    """Return gradients of the displacement u and of the director displacement d (tilt of the normal) of n plate
+    shapes; each (e, q, 3, 2, n). Also return d itself (e, q, 3, n). All are at quadrature points."""
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
     across = np.stack([nodal[:, :, 4], -nodal[:, :, 3], np.zeros_like(nodal[:, :, 3])], axis=2)
@@ -447,14 +435,13 @@ def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Arra
 
 
 def _tensors(rows: Array) -> Array:
-    """Convert components xx, yy, xy, shape (e, q, 3, n), to symmetric tensors, shape (e, q, 2, 2, n)."""
+    """Return symmetric tensors (e, q, 2, 2, n) from their components xx, yy, xy, given as (e, q, 3, n)."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 
 
 def _work(left: Array, stress: Array, right: Array) -> Array:
-    """Return the sum over all points of stress_ab left_ca,i right_cb,j for gradients ``left`` and ``right`` of n
-    shapes, shape (n, n).
-    """
+    """Return the sum over all points of stress_ab left_ca,i right_cb,j: the work of a stress on products of the
+    gradients ``left`` and ``right`` of n shapes, shape (n, n)."""
     product = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
     n = left.shape[-1]
     return np.asarray(left.reshape(-1, n).T @ product.reshape(-1, n))
@@ -474,8 +461,8 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Return the quadratic forms C of those membrane strains eta . C eta / 2 of a curved plate that no displacement
-    relaxes (3.19), shape (m, n, n); their stiffness is one.
+    """Return the quadratic forms C of the membrane strains eta . C eta / 2 of a curving plate that no displacement
+    relaxes, shape (m, n, n). Their stiffness is one.
 
     Args:
         shapes: shape (5 N, n).
@@ -504,9 +491,8 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the indices of the shapes whose rotations cause a large quadratic membrane strain, relative to the
-    largest.
-    """
+    """Return the indices of those displacement shapes of a plate whose slopes cause a large quadratic membrane
+    strain, relative to the largest."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
@@ -519,9 +505,8 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the energies of the quadratic membrane strains between all pairs of shapes, shape (pairs, pairs) [J].
-    Also return the nodal forces of their stress, shape (5 N, pairs).
-    """
+    """Return the energies of the quadratic membrane strains between all pairs of plate shapes, shape (pairs, pairs)
+    [J], and the nodal forces of their stress; shape (5 N, pairs)."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):
@@ -537,9 +522,8 @@ def _quadratic_energies(
 
 
 def _product_strains(left: Array, right: Array) -> Array:
-    """Return the membrane strain (xx, yy, 2 xy) of (grad a)^T grad b for displacement gradients a and b, shape (e,
-    q, 3, n).
-    """
+    """Return the membrane strain (xx, yy, 2 xy) of (grad a)^T grad b for two displacement fields of a plate; shape
+    (e, q, 3, n). Their gradients are ``left`` (a) and ``right`` (b)."""
     xx, yy = ((left[:, :, :, a] * right[:, :, :, a]).sum(axis=2) for a in (0, 1))
     xy = (left[:, :, :, 0] * right[:, :, :, 1] + left[:, :, :, 1] * right[:, :, :, 0]).sum(axis=2)
     return np.stack([xx, yy, xy], axis=2)

@@ -49,11 +49,12 @@ class InterfaceMotion:
 
     @property
     def listed(self) -> str:
-        """Names of the interfaces as text for messages; "none" if there are none."""
+        """Names of the interfaces of this body as text for messages; "none" if there are none."""
         return ", ".join(map(repr, self.names)) or "none"
 
     def locate(self, name: str) -> MaterialPoint:
-        """Return the material point of the interface with the given name, on which joints and loads act.
+        """Return the material point of the interface of this body with the given name, on which joints and loads
+        act. Raise ``AttachmentError`` if there is none.
 
         Raises:
             AttachmentError: there is none.
@@ -82,35 +83,33 @@ class FlexiblePoints(MaterialPoints):
     @property
     @abstractmethod
     def nodes(self) -> Array:
-        """Undeformed positions of the N nodes of the body, shape (N, 3) [m]."""
+        """Undeformed positions of the N finite element nodes of this body, shape (N, 3) [m]."""
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Indices of the nodes that may be in contact: vertices on the surface, or all nodes if the surface is
-        unknown.
-        """
+        """Indices of the nodes of this body at which contact forces may act: vertices on its surface, or all nodes
+        if the surface is unknown."""
         return np.arange(len(self.shapes))
 
     def in_basis(self, chosen: Array) -> Self:
-        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
-        k).
-        """
+        """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
+        expresses the old coordinates by the new ones."""
         interfaces = self.interfaces
         reduced = replace(interfaces, shapes=interfaces.shapes @ chosen, rotations=interfaces.rotations @ chosen)
         return replace(self, shapes=self.shapes @ chosen, interfaces=reduced)
 
     @abstractmethod
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at a position in the undeformed body, shape (3,) [m]; ``described`` names it in
-        the error message if the body is not there.
+        """Return the material point at an undeformed position (3,) [m] in this body. Raise ``AttachmentError``
+        outside of it; ``described`` names the position in the message.
 
         Raises:
             AttachmentError: the body is not there.
         """
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of an interface, or of another position, which can be watched but on which
-        joints and loads cannot act.
+        """Return the material point of this body at an interface or at another position. On other positions joints
+        and loads cannot act; sensors may watch them.
 
         Raises:
             AttachmentError: no interface of that name, or a position outside the body.
@@ -131,9 +130,8 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw, positions (k, 3) [m] and shape functions (k, 3, n): from interface to
-        interface, or between two nodes at the ends of the body.
-        """
+        """Return the line that pictures draw for this body, from interface to interface or between two nodes at its
+        ends: positions (k, 3) [m] and displacements per unit coordinate (k, 3, n)."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
@@ -141,13 +139,11 @@ class FlexiblePoints(MaterialPoints):
         return self.nodes[ends], self.shapes[ends]
 
     def nearest(self, position: Array) -> int:
-        """Return the index of the node closest to a position (3,) [m]."""
+        """Return the index of the node of this body that is closest to a position (3,) [m]."""
         return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
     def refuse(self, described: str, position: Array) -> AttachmentError:
-        """Return an error that says that a position is not in the body and where the nearest node is; the caller
-        raises it.
-        """
+        """Return (not raise) an error that a position is not in this body and where the nearest node is."""
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
@@ -168,19 +164,19 @@ class NodePoints(FlexiblePoints):
     rotations: Array | None
 
     def in_basis(self, chosen: Array) -> Self:
-        """Return these points for the k coordinates of a smaller basis, whose columns are ``chosen``, shape (n,
-        k).
-        """
+        """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
+        expresses the old coordinates by the new ones."""
         rotations = None if self.rotations is None else self.rotations @ chosen
         return replace(super().in_basis(chosen), rotations=rotations)
 
     @property
     def nodes(self) -> Array:
-        """Undeformed positions of the N nodes of the body, shape (N, 3) [m]."""
+        """Undeformed positions of the N nodes of this body, which is known at its nodes only, shape (N, 3) [m]."""
         return self.places
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point of the node at a position (3,) [m]; raise an error unless a node is there.
+        """Return the material point of the node of this body at an undeformed position (3,) [m]; raise
+        ``AttachmentError`` unless a node is there.
 
         Raises:
             AttachmentError: no node is there.
@@ -205,18 +201,19 @@ class MeshPoints(FlexiblePoints):
 
     @property
     def nodes(self) -> Array:
-        """Undeformed positions of the N displacement nodes of the mesh, shape (N, 3) [m]."""
+        """Undeformed positions of the N displacement nodes of this body's mesh, shape (N, 3) [m]."""
         return self.mesh.nodes
 
     @property
     def surface_nodes(self) -> IntArray:
-        """Indices of the displacement nodes at vertices on the surface of the mesh."""
+        """Indices of the displacement nodes at vertices on the surface of this body's mesh; contact forces may act
+        at them."""
         mesh = self.mesh.mesh
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at a position in the mesh (3,) [m]. It rotates with the skew part of the
-        displacement gradient.
+        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, interpolated in
+        its element. Raise ``AttachmentError`` outside of the mesh.
 
         Raises:
             AttachmentError: outside the mesh.
@@ -251,9 +248,8 @@ class CellPosition:
     local: Array
 
     def functions(self) -> tuple[Array, Array]:
-        """Return the values of the element's k shape functions at this position, shape (k,), and their gradients,
-        shape (k, d) [1/m].
-        """
+        """Return the values of the k shape functions of the element at this position in a mesh, shape (k,), and
+        their gradients; shape (k, d) [1/m]."""
         mapping, X = self.mesh.mesh.mapping(), self.local[:, None]
         numbers = np.array([self.element], dtype=np.int32)
         count = self.mesh.element_nodes.shape[1]
@@ -263,9 +259,8 @@ class CellPosition:
 
 
 def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
-    """Return the element of a mesh that contains a position (d,) [m], with the coordinates in it; None if the
-    position is outside the mesh.
-    """
+    """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates in it; None if
+    the position is outside of the mesh."""
     centers = mesh.geometry[mesh.cells].mean(axis=1)
     nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
     local = _local_coordinates(mesh, nearest, position)
@@ -275,9 +270,8 @@ def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
-    """Return the coordinates of a position in the reference element of each of e elements, by Newton's method,
-    shape (d, e); nan where it fails.
-    """
+    """Return the coordinates of a position in the reference cell of each of e elements, by Newton's method, shape
+    (d, e); nan where it fails."""
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))
@@ -295,9 +289,8 @@ def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position:
 
 
 def _distance_outside(mesh: ElementMesh, local: Array) -> Array:
-    """Return how far each point, given in reference coordinates (d, e), lies outside of its reference element,
-    shape (e,). It is negative inside and infinite for nan.
-    """
+    """Return how far points, given by reference coordinates ``local`` (d, e) in e elements, lie outside of the
+    reference cell, shape (e,); negative inside, infinite for nan."""
     over = -local.min(axis=0)
     over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
     return np.where(np.isnan(over), np.inf, over)

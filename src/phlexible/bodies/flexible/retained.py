@@ -58,7 +58,8 @@ class RetainedShapes:
 
 
 def every_shape(framed: FramedStructure) -> RetainedShapes:
-    """Return all elastic shapes of a small structure with their frequencies, for models that are reduced already.
+    """Return all elastic vibration shapes of a small structure with their frequencies. They serve models that
+    another program has reduced already.
 
     Raises:
         ParameterError: a mechanism is among them.
@@ -82,8 +83,8 @@ def retained_shapes(
     modes: int,
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
-    """Return shapes that span the static responses to loads and inertial loads, modal derivatives and the lowest
-    modes of a structure. They are orthogonal in mass and stiffness.
+    """Return the displacement shapes to which a finite element structure is reduced, orthogonal in mass and
+    stiffness: static responses to loads, modal derivatives and the lowest vibration modes.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -112,9 +113,8 @@ def retained_shapes(
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
-    """Return the frequency [rad/s] of the slowest motion with constant strain, without its rigid motion: about 3.5
-    c / length of a bar with wave speed c. ``homogeneous`` holds fields of constant strain, shape (N, k).
-    """
+    """Return the frequency [rad/s] of the slowest motion of a structure with constant strain: about 3.5 c / length
+    of a bar with wave speed c. Static responses to inertia that are much faster are not retained."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -136,9 +136,8 @@ class _Span:
         self.forces: list[Array] = []
 
     def extend(self, group: Array, fastest: float = np.inf) -> int:
-        """Add those shapes of a group (N, k) that are independent of the span and not faster than ``fastest``
-        [rad/s]; return how many were added.
-        """
+        """Add those columns of ``group`` (N, k) to this set of displacement shapes that are independent of it and
+        have frequencies below ``fastest`` [rad/s]. Return how many were added."""
         stiffness, before = self._structure.stiffness, len(self.shapes)
         for shape in group.T:
             energy = float(shape @ (stiffness @ shape))
@@ -157,9 +156,8 @@ class _Span:
 
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Return the shapes in a span (N, n) that are orthogonal in mass and stiffness, shape (N, n), and their squared
-    frequencies (n,) [rad2/s2]. They have unit mass; ``forces`` is the stiffness times the span.
-    """
+    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the same space as
+    ``span`` (N, n); and their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness times ``span``."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -186,18 +184,16 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Balance loads (N, k) by forces on the frame and drop those that the frame carries alone. Return the others,
-    shape (N, l).
-    """
+    """Return loads (N, k) balanced by forces on the frame conditions of a structure; without those that become zero
+    by it and so cause no strain, shape (N, l)."""
     balanced = framed.balanced(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
 
 
 def _load_scale(structure: ElasticStructure) -> Array:
-    """Return factors 1 / sqrt(K_ii) from the diagonal of the stiffness matrix, shape (N,), which make forces and
-    moments comparable.
-    """
+    """Return factors 1 / sqrt(K_ii) from the diagonal of a structure's stiffness matrix K, shape (N,), which make
+    forces and moments comparable."""
     diagonal = structure.stiffness.diagonal()
     return np.asarray(1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12)))
 
@@ -215,8 +211,8 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return the arrays of a floating body whose elastic coordinates are amplitudes of retained shapes, from its
-    mass moments, strains, damping and points.
+    """Return the arrays of a floating body whose elastic coordinates are amplitudes of retained displacement
+    shapes, from its mass moments, strain energy, damping and points.
 
     Args:
         dimension: 2 or 3.
@@ -251,8 +247,8 @@ DEPENDENT_COLUMN = 1e-12
 
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
-    """Return the arrays of a body in k coordinates of unit mass that span a basis (n, k) of its shapes. Also return
-    their frequencies, shape (k,) [rad/s].
+    """Return the arrays of a flexible body in k coordinates of unit mass that span ``basis`` (n, k), and their
+    frequencies, shape (k,) [rad/s].
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -294,9 +290,8 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Array) -> StrainEnergy:
-    """Return the strain energy of a body in a smaller basis ``chosen``, shape (n, k), with k frequencies ``small``
-    [rad/s]; quadratic strains are condensed again.
-    """
+    """Return the strain energy of a flexible body in a smaller basis ``chosen`` (n, k), whose coordinates have the
+    frequencies ``small`` (k,) [rad/s]."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -316,9 +311,8 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chos
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Return the part of the body's mass and of its inertia about the origin that each coordinate carries, relative
-    to the whole. The shape is (n, 6) in space, (n, 3) in the plane.
-    """
+    """Return the share of a body's mass and of its inertia about the origin that each of n elastic coordinates
+    carries, relative to the whole; shape (n, 6) in space, (n, 3) in the plane."""
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
@@ -346,9 +340,8 @@ class ShapeOptions:
     modal_derivatives: bool = False
 
     def damping(self, frequencies: Array) -> Array:
-        """Return the diagonal damping matrix of n retained shapes of unit mass, from the user's damping ratios and
-        the shapes' frequencies [rad/s]. The result has shape (n, n) [1/s].
-        """
+        """Return the diagonal damping matrix of n retained displacement shapes of unit mass, from the user's
+        damping ratios and the shapes' frequencies [rad/s]; shape (n, n) [1/s]."""
         return np.diag(2 * damping_ratios(self.damping_ratio, len(frequencies)) * frequencies)
 
 
@@ -378,16 +371,17 @@ class Condensed:
 
     @property
     def solver(self) -> str:
-        """Name of the library that factored the stiffness matrix of the structure with fixed interfaces."""
+        """Name of the library that factored the stiffness matrix when this model was reduced, such as "SuperLU"."""
         return self._constrained.solver
 
     def relaxed(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of the model under loads (N, k) without resultant."""
+        """Return the static displacements (N, k) of this finite element model under loads (N, k) whose resultant is
+        zero."""
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
     def response_shares(self) -> Array:
-        """Express the n retained shapes as combinations of the responses to all unit loads and inertial loads,
-        shape (loads, n).
+        """Return the coefficients that express the n retained displacement shapes of this model by the static
+        responses to its unit loads and inertial loads; shape (loads, n).
 
         The part of modes that the responses do not span is ignored.
         """
@@ -403,9 +397,8 @@ SecondOrder = Callable[[TiedStructure, FramedStructure, Array], Array]
 
 
 def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotated: Array) -> InterfaceMotion:
-    """Collect the motion of the interfaces per unit of each retained shape, from displacements and rotations, both
-    of shape (k, 3, n).
-    """
+    """Return the displacements and rotations of a body's interfaces per unit of each retained shape, with their
+    names, positions and areas. ``moved`` and ``rotated`` have shape (k, 3, n)."""
     positions = np.array([port.position for port in interfaces]).reshape(-1, 3)
     areas = np.array([port.area for port in interfaces]).reshape(-1, 3)
     return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)
@@ -419,8 +412,8 @@ def condensed(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Reduce a finite element model, given by its matrices, to retained shapes: responses to interface loads and
-    modes, chosen by the user's options.
+    """Reduce a finite element model, given by its mass and stiffness matrices, to a few retained displacement
+    shapes: responses to loads on interfaces and lowest modes. The user's options decide which.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit
@@ -467,9 +460,8 @@ def condensed(
 
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Return the unit loads on the interfaces, and the inertial loads of an accelerated and spinning frame, both of
-    shape (N, loads).
-    """
+    """Return the unit forces and moments on the interfaces of a finite element model; and the inertial loads of an
+    accelerated and spinning frame, both of shape (N, loads)."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

@@ -15,8 +15,8 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Return the linear stress at k nodes of a mesh per unit of each of n retained shapes, averaged over the
-    elements at a node. The result has shape (k, 6, n) [Pa].
+    """Return the linear stress at k nodes of a mesh per unit of each of n retained displacement shapes; shape (k,
+    6, n) [Pa]. It is averaged over the elements at a node.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -58,8 +58,8 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
 
 
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
-    """Return the factors by which the stresses of ``stress_shapes`` are multiplied for coordinates eta (T, n),
-    shape (T, n). They hold the quadratic strains too: eps_k / omega_k of (3.15).
+    """Return the factors by which the stresses of the n retained shapes are multiplied and added, shape (T, n), for
+    elastic coordinates eta (T, n). They contain the quadratic strains too.
 
     The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
     work.
@@ -76,9 +76,8 @@ def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Ar
 
 
 def von_mises(stress: Array) -> Array:
-    """Return the von Mises equivalent stress of stress components xx, yy, zz, yz, xz, xy, shape (..., 6), shape
-    (...).
-    """
+    """Return the von Mises equivalent stress, shape (...), of stress components xx, yy, zz, yz, xz, xy, given as
+    (..., 6)."""
     xx, yy, zz, yz, xz, xy = np.moveaxis(stress, -1, 0)
     deviator = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
     return np.asarray(np.sqrt(deviator / 2 + 3 * (yz**2 + xz**2 + xy**2)))
@@ -88,9 +87,8 @@ def von_mises(stress: Array) -> Array:
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
-    """Return the surface of a mesh for pictures; its vertices move with the displacement shapes of the nodes, shape
-    (N, 3, n).
-    """
+    """Return what pictures draw for a body from a mesh: its surface as triangles, whose vertices move with the
+    displacement shapes ``shapes`` (N, 3, n) of the nodes."""
     triangles = plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles = numbered.reshape(-1, 3).astype(np.int64)
@@ -110,7 +108,8 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
 
 
 def plane_triangles(mesh: ElementMesh) -> IntArray:
-    """Split all cells of a plane mesh into counter-clockwise triangles and return their vertices, shape (t, 3)."""
+    """Return all cells of a plane mesh as counter-clockwise triangles of vertex indices, shape (t, 3);
+    quadrilaterals are split in two."""
     cells = mesh.cells
     triangles = cells if cells.shape[1] == 3 else np.concatenate([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]])
     a, b, c = (mesh.geometry[triangles[:, k]] for k in range(3))
@@ -119,9 +118,8 @@ def plane_triangles(mesh: ElementMesh) -> IntArray:
 
 
 def _surface_triangles(mesh: ElementMesh) -> IntArray:
-    """Split the boundary facets of a solid mesh into triangles, counter-clockwise seen from outside, and return
-    their vertices, shape (t, 3).
-    """
+    """Return the boundary of a solid mesh as triangles of vertex indices, counter-clockwise seen from outside,
+    shape (t, 3)."""
     source = mesh.mesh
     facets = source.boundary_facets()
     vertices = np.asarray(source.facets.T[facets], dtype=np.int64)
@@ -139,9 +137,8 @@ def _surface_triangles(mesh: ElementMesh) -> IntArray:
 
 
 def _ordered_around(places: Array, corners: IntArray) -> IntArray:
-    """Sort the four vertices of each facet (f, 4) in cyclic order by their positions ``places`` (N, 3), shape (f,
-    4).
-    """
+    """Return the four vertices of each facet, ``corners`` (f, 4), in cyclic order around it, shape (f, 4).
+    ``places`` (N, 3) are the positions of all vertices."""
     p = places[corners]
     middle = p - p.mean(axis=1, keepdims=True)
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])

@@ -31,9 +31,8 @@ NEGLIGIBLE = 1e-6
 
 
 def linear_strain(frequencies: Array) -> StrainEnergy:
-    """Return the strain energy V = sum_k omega_k^2 eta_k^2 / 2 of n shapes of unit mass with frequencies omega (n,)
-    [rad/s].
-    """
+    """Return the linear strain energy V = sum_k omega_k^2 eta_k^2 / 2 of n displacement shapes of unit mass with
+    frequencies omega (n,) [rad/s]."""
     n = len(frequencies)
     empty = np.zeros((0, n))
     return StrainEnergy(
@@ -42,8 +41,8 @@ def linear_strain(frequencies: Array) -> StrainEnergy:
 
 
 def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
-    """Return the geometric stiffness matrix of the stress of each shape phi_k, projected on n shapes, shape (n, n,
-    n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j.
+    """Return the geometric stiffness matrices of the stress of each displacement shape phi_k, projected on the n
+    shapes, shape (n, n, n): H[k, i, j] = phi_i . K_sigma(phi_k) phi_j.
 
     Args:
         shapes: shape (N, n).
@@ -59,8 +58,8 @@ def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> 
 def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
-    """Return the strain energy of n shapes with quadratic strains, V = sum_k eps_k^2 / 2. The strains are eps_k =
-    omega_k eta_k + eta.C_k eta / 2 with C_k = H_k / omega_k (3.15).
+    """Return the strain energy of n displacement shapes with geometric stiffness: V = sum_k eps_k^2 / 2, with
+    strains eps_k = omega_k eta_k + eta.C_k eta / 2 and C_k = H_k / omega_k.
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
@@ -120,8 +119,8 @@ def derivative_loads(
     framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Return loads (q, m) whose static responses are the most important modal derivatives of shapes (q, n), as in
-    (3.17).
+    """Return the loads whose static responses are the most important modal derivatives of displacement shapes (q,
+    n), shape (q, m). Modal derivatives are displacements that relax quadratic strain.
 
     Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """

@@ -39,55 +39,54 @@ class Unknowns:
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
-        """Axes about which the body rotates: z in the plane, x, y, z in space, as numbers 0 to 2."""
+        """Axes about which a body with these unknowns rotates, as numbers: 2 (z) in the plane, 0 to 2 in space."""
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
     def translation_axes(self) -> tuple[int, ...]:
-        """Axes along which the body moves: x, y in the plane, x, y, z in space, as numbers 0 to 2."""
+        """Axes along which a body with these unknowns moves, as numbers: 0 and 1 in the plane, 0 to 2 in space."""
         return tuple(range(self.dimension))
 
     def of_nodes(self, nodes: IntArray) -> IntArray:
-        """Return the ascending indices of the unknowns that belong to the given nodes."""
+        """Return the ascending indices of those unknowns of this finite element model that belong to the given
+        nodes."""
         return np.flatnonzero(np.isin(self.node, nodes))
 
     def selected(self, numbers: IntArray) -> "Unknowns":
-        """Return the description of those unknowns that have the given indices."""
+        """Return the description (node, component, position) of those unknowns of this model that have the indices
+        ``numbers``."""
         axes = None if self.axes is None else self.axes[numbers]
         return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
 
     def field(self, vectors: Array) -> Array:
-        """Return the values of the N unknowns for displacement vectors (N, 3) at their nodes, shape (N,); rotations
-        and modal coordinates are zero.
-        """
+        """Return the values of the N unknowns of this model for displacement vectors (N, 3) at their nodes, shape
+        (N,); rotations and modal coordinates are zero."""
         moves = (self.component >= 0) & (self.component < 3)
         result = np.zeros(len(self.component))
         result[moves] = vectors[moves, self.component[moves]]
         return result
 
     def translation(self, axis: int) -> Array:
-        """Return the values of the N unknowns for a unit translation along a coordinate axis, shape (N,)."""
+        """Return the values of the N unknowns of this model in a unit translation along a coordinate axis (0, 1 or
+        2), shape (N,)."""
         return self.field(np.tile(np.eye(3)[axis], (len(self.node), 1)))
 
     def rotation(self, axis: int, about: Array | None = None) -> Array:
-        """Return the values of the N unknowns for a small unit rotation about a coordinate axis through a point
-        (3,) [m], shape (N,); None: through the origin.
-        """
+        """Return the values of the N unknowns of this model in a small unit rotation about a coordinate axis (0, 1
+        or 2); shape (N,). The axis goes through the point ``about`` (3,) [m]; None: the origin."""
         arms = self.places if about is None else self.places - about
         result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
         return result if self.axes is None else result + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
-        """Return the values of the N unknowns for unit translations, then rotations about a point (None: the
-        origin), shape (N, 6) in space, (N, 3) in the plane.
-        """
+        """Return the values of the N unknowns of this model in its unit rigid motions, shape (N, 6) in space, (N,
+        3) in the plane: translations, then rotations about a point."""
         moves = [self.translation(axis) for axis in self.translation_axes]
         return np.column_stack([*moves, *(self.rotation(axis, about) for axis in self.spin_axes)])
 
     def centrifugal_fields(self, about: Array) -> Array:
-        """Return centrifugal accelerations e_k x (e_l x (x - about)) of the N unknowns, symmetric in the axes k <=
-        l. The shape is (N, 6) in space, (N, 1) in the plane.
-        """
+        """Return the centrifugal accelerations e_k x (e_l x (x - about)) of the N unknowns of this model, symmetric
+        in the axes k <= l; shape (N, 6) in space, (N, 1) in the plane."""
         axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
@@ -96,9 +95,8 @@ class Unknowns:
         return np.column_stack(products)
 
     def homogeneous_fields(self, about: Array) -> Array:
-        """Return the values of the N unknowns for displacements of constant strain, e_a x_b + e_b x_a with a <= b.
-        The shape is (N, 6) in space, (N, 3) in the plane.
-        """
+        """Return the values of the N unknowns of this model for displacements of constant strain, e_a x_b + e_b x_a
+        with a <= b; shape (N, 6) in space, (N, 3) in the plane."""
         arms, fields = self.places - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:
@@ -109,18 +107,16 @@ class Unknowns:
         return np.column_stack(fields)
 
     def rotations(self, columns: Array, count: int) -> Array:
-        """Return the rotation vectors of ``count`` nodes from n columns of the unknowns (N, n), shape (count, 3,
-        n).
-        """
+        """Return the rotation vectors of ``count`` nodes, shape (count, 3, n), from n columns (N, n) of the
+        unknowns of this model."""
         numbers = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[numbers], self.component[numbers] - 3] = columns[numbers]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:
-        """Return the displacement vectors of ``count`` nodes from n columns of the unknowns (N, n), shape (count,
-        3, n).
-        """
+        """Return the displacement vectors of ``count`` nodes, shape (count, 3, n), from n columns (N, n) of the
+        unknowns of this model."""
         moves = np.flatnonzero((self.component >= 0) & (self.component < 3))
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[moves], self.component[moves]] = columns[moves]
@@ -128,9 +124,8 @@ class Unknowns:
 
 
 def mesh_unknowns(places: Array, dimension: int) -> Unknowns:
-    """Return the description of the displacement unknowns of a mesh with nodes at ``places`` (k, 3) [m], component
-    after component at each node.
-    """
+    """Return the description of the displacement unknowns of a mesh with k nodes at ``places`` (k, 3) [m]:
+    component after component at each node."""
     count = len(places)
     node = np.repeat(np.arange(count), dimension)
     return Unknowns(dimension, node, np.tile(np.arange(dimension), count), places[node])
@@ -142,9 +137,8 @@ ROUND_OFF = 1e8
 
 
 def fastest_square(mass: sparse.csr_array, stiffness: sparse.csr_array) -> float:
-    """Return the square of the largest frequency of single unknowns, K_ii / M_ii [rad2/s2], among those whose mass
-    is not round-off.
-    """
+    """Return the square of the largest frequency of single unknowns of a model, K_ii / M_ii [rad2/s2], among those
+    whose mass is not round-off."""
     masses, stiff = mass.diagonal(), stiffness.diagonal()
     squares = stiff[masses > 0] / masses[masses > 0]
     slow = float(np.quantile(squares, 0.25)) if len(squares) else 0.0
@@ -170,13 +164,12 @@ class ElasticStructure:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the structure: 2 in the plane, 3 in space."""
+        """Dimension of this elastic structure: 2 in the plane, 3 in space."""
         return 2 if self.rigid.shape[1] == 3 else 3
 
     def reduced(self, columns: sparse.csr_array, rigid: Array, places: Array) -> "ElasticStructure":
-        """Return the structure with fewer unknowns q, where ``columns @ q`` are those of this one; ``rigid`` and
-        ``places`` belong to q.
-        """
+        """Return this elastic structure in fewer unknowns q, where ``columns @ q`` are its present unknowns. Rigid
+        motions ``rigid`` and positions ``places`` belong to q."""
         mass, stiffness = (columns.T @ matrix @ columns for matrix in (self.mass, self.stiffness))
         return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, places)
 
@@ -206,14 +199,14 @@ class FramedStructure:
             )
 
     def balanced(self, loads: Array) -> Array:
-        """Return k load columns (N, k) with forces on the frame conditions added so that their resultant is zero.
-        Loads that act on the frame conditions alone become zero.
-        """
+        """Return loads (N, k) on this structure with forces on its frame conditions added, so that their resultant
+        is zero. Loads on the frame conditions alone become zero."""
         rigid, frame = self.structure.rigid, self.frame
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
     def responses(self, loads: Array) -> Array:
-        """Return the static displacements under loads (N, k), shape (N, k), that satisfy the frame conditions.
+        """Return the static displacements (N, k) of this structure under loads (N, k), which satisfy its frame
+        conditions F u = 0.
 
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
@@ -224,15 +217,15 @@ class FramedStructure:
         return result
 
     def elastic(self, columns: Array) -> Array:
-        """Return a basis of all displacements that satisfy the frame conditions, shape (N, N - r), from a basis (N,
-        N) of all displacements.
-        """
+        """Return a basis of all displacements of this structure that satisfy its r frame conditions, shape (N, N -
+        r); from a basis (N, N) of all displacements."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Return the lowest vibration modes of the structure constrained by its frame conditions, shape (N, count).
+        """Return the ``count`` lowest vibration modes of this structure, constrained by its frame conditions, shape
+        (N, count), in ascending order of frequency.
 
         Raises:
             ParameterError: more modes than the body has.
@@ -254,9 +247,8 @@ class FramedStructure:
 
     @cached_property
     def _supports(self) -> IntArray:
-        """Indices of r unknowns that support the structure statically determinate, as independent as pivoting finds
-        them, shape (r,).
-        """
+        """Indices of r unknowns of this structure whose fixation removes all rigid motions and nothing else, shape
+        (r,), chosen by QR with pivoting."""
         from scipy.linalg import qr
 
         rigid = self.structure.rigid
@@ -266,24 +258,24 @@ class FramedStructure:
 
     @cached_property
     def _free(self) -> IntArray:
-        """Indices of the unknowns outside the statically determinate support."""
+        """Indices of the unknowns of this structure that are not fixed by its statically determinate support."""
         return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
 
     @cached_property
     def _factors(self) -> Factors:
-        """Factors of the stiffness matrix without the supported unknowns."""
+        """Factored stiffness matrix of this structure without the unknowns of its statically determinate
+        support."""
         block = self.structure.stiffness[self._free][:, self._free]
         return definite_factors(sparse.csr_array(block), self.structure.places[self._free])
 
     @property
     def solver(self) -> str:
-        """Name of the library that factored the stiffness matrix of the supported structure."""
+        """Name of the library that factored the stiffness matrix of this structure, such as "SuperLU"."""
         return self._factors.solver
 
     def _supported_response(self, loads: Array) -> Array:
-        """Return the displacements under balanced loads (N, k) that are zero at the statically determinate support,
-        shape (N, k).
-        """
+        """Return the static displacements (N, k) of this structure under balanced loads (N, k) that are zero at its
+        statically determinate support."""
         result = np.zeros_like(loads)
         result[self._free] = self._factors.solve(loads[self._free])
         return result

@@ -75,18 +75,19 @@ class UserMesh:
 
     @property
     def corners(self) -> IntArray:
-        """Indices of the points at the vertices of each element, shape (e, vertices)."""
+        """Indices of the points at the vertices of each element of this mesh, shape (e, vertices)."""
         return self.cells[:, : CORNERS[self.kind]]
 
     @property
     def points_by_name(self) -> dict[str, IntArray]:
-        """Indices of the points in each named group of nodes or facets."""
+        """Indices of the points in each named group of nodes or facets of this mesh, as a dictionary."""
         facets = {name: np.unique(corners) for name, corners in self.facet_groups.items()}
         return {**facets, **self.node_groups}
 
 
 def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
-    """Convert a user's mesh to one format: an object of scikit-fem or meshio, a file, or points and cells.
+    """Convert a mesh passed by the user to one format: an object of scikit-fem or meshio, the path of a mesh file,
+    or a pair of points and cells.
 
     Args:
         mesh: also points and cells of triangles or tetrahedra.
@@ -116,7 +117,8 @@ def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:
 
 
 def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
-    """Return a mesh with displacement elements of the given order, without points that belong to no element.
+    """Return the finite element mesh of a user's mesh, with displacement elements of order 1 or 2 and without
+    points that belong to no element.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
@@ -137,9 +139,8 @@ def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
 
 
 def _read_file(path: str) -> Any:
-    """Read a mesh file with the reader for its ending; raise an error if it cannot be read or has no points or
-    elements.
-    """
+    """Read a mesh file with the reader for its ending and return the mesh. Raise ``ParameterError`` if it cannot be
+    read or has no points or elements."""
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
@@ -156,7 +157,8 @@ def _read_file(path: str) -> Any:
 
 
 def _reader(path: str) -> Callable[[str], Any]:
-    """Return the function that reads a mesh file, chosen by its ending: Abaqus, Nastran, else meshio."""
+    """Return the function that reads a mesh file, chosen by the ending of its path: for Abaqus (.inp) and Nastran
+    files, else that of meshio."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".inp":
         return read_abaqus_mesh
@@ -172,9 +174,8 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
-    """Convert a mesh of scikit-fem with its subdomains and boundaries; if ``is_flat``, plane cells must lie in z =
-    0.
-    """
+    """Convert a mesh of scikit-fem, with its named subdomains and boundaries, to the format of this package. If
+    ``is_flat``, plane cells must lie in z = 0."""
     places = np.zeros((mesh.doflocs.shape[1], 3))
     places[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(places, kind.dimension, is_flat)
@@ -192,22 +193,21 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
-    """Raise an error if cells in the plane must lie in z = 0 and do not."""
+    """Raise ``ParameterError`` if the points of a mesh of triangles or quadrilaterals have to lie in the plane z =
+    0 (``is_flat``) and do not."""
     if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
 
 def _items(groups: Any) -> Any:
-    """Return name and members of each group of a scikit-fem mesh, without the groups that scikit-fem adds
-    itself.
-    """
+    """Return pairs (name, members) of the groups of a scikit-fem mesh, without those that scikit-fem adds
+    itself."""
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 
 def _from_arrays(points: Any, cells: Any) -> UserMesh:
-    """Make a mesh from points (p, 3) [m] and cells of triangles (e, 3) or tetrahedra (e, 4); raise an error for
-    other arrays.
-    """
+    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or tetrahedra (e, 4). Raise
+    ``ParameterError`` for other arrays."""
     places, corners = numbers("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
@@ -223,9 +223,8 @@ def _from_arrays(points: Any, cells: Any) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
-    """Convert a meshio mesh whose cells of highest dimension are of one kind, with its groups and a list of what
-    was left out.
-    """
+    """Convert a mesh of meshio to the format of this package, with its named groups and a list of what was left
+    out. Its cells of highest dimension must be of one kind."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -259,7 +258,7 @@ def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
 
 
 def _cell_dimension(name: str) -> int:
-    """Return the dimension, 0 to 3, of a kind of cells from its name in meshio."""
+    """Return the dimension, 0 to 3, of a kind of cells from its name in meshio, such as 2 for "triangle6"."""
     plain = name.lower()
     for dimension, prefixes in enumerate((("vertex",), ("line", "curve"), ("tri", "quad", "polygon"))):
         if any(prefix in plain for prefix in prefixes):
@@ -268,9 +267,8 @@ def _cell_dimension(name: str) -> int:
 
 
 def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Return points and second-order cells in scikit-fem's order. Nodes on faces and inside cells that the file
-    lacks are added.
-    """
+    """Return points, and quadratic cells in scikit-fem's order of nodes. Nodes in the middle of faces and cells
+    that the mesh file lacks are added."""
     if kind is CellKind.TETRAHEDRON:
         return points, cells  # edges 01 12 20 03 13 23 in both
     if kind is CellKind.TRIANGLE:
@@ -287,9 +285,8 @@ def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Arr
 
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Add nodes at the middles of faces and cells to hexahedra of 20 nodes (e, 20), where the serendipity functions
-    have these points. Return points and cells (e, 27).
-    """
+    """Add nodes in the middle of faces and cells to hexahedra of 20 nodes (e, 20), at their serendipity positions.
+    Return all points, and cells of 27 nodes (e, 27)."""
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []
     for face in VTK_FACES:
@@ -307,7 +304,8 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
 
 
 def hexahedron_order() -> IntArray:
-    """Return the index among VTK's 27 nodes of a hexahedron for each node in scikit-fem's order, shape (27,)."""
+    """Return, for each of the 27 nodes of a quadratic hexahedron in scikit-fem's order, its index in VTK's order,
+    shape (27,)."""
     from skfem import ElementHex2
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
@@ -320,9 +318,8 @@ def hexahedron_order() -> IntArray:
 def _collect_groups(
     mesh: Any, numbers: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Return the named groups of a meshio mesh as three dictionaries: element indices, vertices of facets, and node
-    indices. ``numbers`` are the cell blocks of elements.
-    """
+    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets, and
+    indices of nodes. ``numbers`` are the indices of the cell blocks with the elements."""
     starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
@@ -344,9 +341,8 @@ def _collect_groups(
 
 
 def _cell_groups(mesh: Any) -> Any:
-    """Yield name, number of the cell block and cell indices of each named group, from cell sets and physical groups
-    of gmsh.
-    """
+    """Yield name, index of the cell block, and cell indices of each named group of a meshio mesh; from its cell
+    sets and gmsh's physical groups."""
     for name, per_block in (mesh.cell_sets or {}).items():
         if not name.startswith("gmsh:"):
             for number, members in enumerate(per_block):
@@ -378,8 +374,8 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 
 
 def check_mesh(mesh: UserMesh) -> None:
-    """Raise an error if a user's mesh is unusable, for example in several separate parts. Warn of parts of the file
-    that the body does not have.
+    """Raise ``ParameterError`` if a user's mesh cannot be a body: no elements, infinite coordinates, repeated
+    elements, separate parts. Warn of parts of the file that are not used.
 
     Raises:
         ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
@@ -417,8 +413,8 @@ def check_mesh(mesh: UserMesh) -> None:
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Raise an error if elements are inverted, folded or flat, or if groups of elements are connected only as by a
-    hinge.
+    """Raise ``ParameterError`` if elements of a mesh are inverted, folded or flat; or connected with the others
+    only as by a hinge (by nodes or edges). The message lists them.
 
     Raises:
         ParameterError: there are some; the message lists them.
@@ -460,7 +456,8 @@ def check_elements(mesh: ElementMesh) -> None:
 
 
 def check_units(materials: list[Material]) -> None:
-    """Warn of materials whose density or speed of sound suggests other units than kilograms, metres and seconds."""
+    """Warn the user of materials whose density or speed of sound suggests other units than kilograms, metres and
+    seconds."""
     for material in materials:
         speed = float(np.sqrt(material.youngs_modulus / material.density))
         if not LIGHTEST < material.density < HEAVIEST or not SLOWEST < speed < FASTEST:
@@ -471,7 +468,7 @@ def check_units(materials: list[Material]) -> None:
 
 
 def warn_of_stiff_elements(mesh: ElementMesh) -> None:
-    """Warn of elements of order 1, which are too stiff in bending, once per body."""
+    """Warn the user if the elements of a mesh are of order 1, since they are too stiff in bending."""
     if mesh.order == 1:
         stiff = "about twice as stiffly as they should" if mesh.kind.is_simplex else "1.4 times too stiffly"
         _warn_of_mesh(
@@ -481,7 +478,8 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Return the indices of those simplices that lie on the same side of a facet as their neighbour across it."""
+    """Return the indices of triangles or tetrahedra of a mesh that lie on top of a neighbour: on the same side of
+    the common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     places = mesh.geometry
@@ -499,9 +497,8 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
 
 
 def _reference_points(mesh: ElementMesh) -> Array:
-    """Return points of the reference cell at which elements are checked, shape (d, q): quadrature points and, on
-    curved cells, nodes of the geometry.
-    """
+    """Return the points of the reference cell at which the elements of a mesh are checked for a positive volume,
+    shape (d, q): quadrature points and, on curved cells, nodes."""
     from skfem.quadrature import get_quadrature
 
     points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])
@@ -511,12 +508,12 @@ def _reference_points(mesh: ElementMesh) -> Array:
 
 
 def _warn_of_mesh(text: str) -> None:
-    """Issue a warning to the user, with the given text, about a mesh."""
+    """Warn the user of a property of a mesh, with the given text (``MeshWarning``)."""
     warn_user(text, MeshWarning)
 
 
 def _listed(numbers: IntArray | list[int]) -> str:
-    """Return the first eight numbers as text, with the total count if there are more."""
+    """Return the first eight of a list of numbers as text, followed by the total count if there are more."""
     return ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
 
 
@@ -535,7 +532,8 @@ NAMES = {
 
 
 def vtk_cells(mesh: ElementMesh) -> list[tuple[str, IntArray]]:
-    """Return the cells of a mesh as one block for meshio: the name of their kind and their nodes in VTK's order."""
+    """Return the cells of a mesh in the form of meshio: a list of one pair, the name of their kind and their node
+    indices in VTK's order."""
     nodes = mesh.element_nodes
     if mesh.kind is CellKind.HEXAHEDRON:
         order = hexahedron_order()[: nodes.shape[1]]
