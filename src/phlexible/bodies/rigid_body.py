@@ -56,10 +56,10 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
     reach, nearest = float(away.max(initial=0.0)), float(away.min(initial=np.inf))
     size, axes = _equal_box(mass, inertia)
     if reach == 0 and not len(ports):
-        return solid_skin(_box(size, axes, center))
+        return solid_skin(_oriented_box(size, axes, center))
     is_compact = reach > 0 and nearest > EVEN * reach
     if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and _half_length(size) < FITTING * reach:
-        return solid_skin(_box(size, axes, center))
+        return solid_skin(_oriented_box(size, axes, center))
     ends = np.unique(np.round(ports, 12), axis=0)
     ends = ends[np.linalg.norm(ends - center, axis=1) > 1e-9 * max(reach, 1e-300)]
     nodes = np.concatenate([center[None], ends])
@@ -92,7 +92,7 @@ def _half_length(size: Array) -> float:
     return float(np.sort(size)[-1]) / 2
 
 
-def _box(size: Array, axes: Array, center: Array) -> Triangulation:
+def _oriented_box(size: Array, axes: Array, center: Array) -> Triangulation:
     """Return a box as a mesh of triangles: edges of the lengths ``size`` (3,) [m] along the columns of ``axes`` (3,
     3), around the point ``center`` (3,) [m]."""
     box = Box(size).centred()
@@ -174,7 +174,7 @@ class RigidBody(Body):
             center: of the box from the origin of the body, shape (3,) [m].
             color: in pictures.
         """
-        return cls._solid(Box(size, center=vector("center", center)), density, color)
+        return cls._homogeneous(Box(size, center=vector("center", center)), density, color)
 
     @classmethod
     def cylinder(
@@ -197,7 +197,7 @@ class RigidBody(Body):
             axis: in body axes, shape (3,).
             color: in pictures.
         """
-        return cls._solid(Cylinder(radius, length, axis, center=vector("center", center)), density, color)
+        return cls._homogeneous(Cylinder(radius, length, axis, center=vector("center", center)), density, color)
 
     @classmethod
     def sphere(
@@ -205,7 +205,7 @@ class RigidBody(Body):
     ) -> Self:
         """Return a homogeneous rigid ball with given radius [m] and density [kg/m3] around the point ``center``,
         shape (3,) [m], in body axes."""
-        return cls._solid(Sphere(radius, center=vector("center", center)), density, color)
+        return cls._homogeneous(Sphere(radius, center=vector("center", center)), density, color)
 
     @classmethod
     def from_stl(
@@ -224,7 +224,7 @@ class RigidBody(Body):
             ParameterError: no such file, no triangles in it, or a surface that is not closed.
         """
         density, scale = positive("density", density), positive("scale", scale)
-        return cls._solid(read_stl(Path(file_path("path", path)), scale), density, color)
+        return cls._homogeneous(read_stl(Path(file_path("path", path)), scale), density, color)
 
     @classmethod
     def from_mesh(
@@ -242,10 +242,10 @@ class RigidBody(Body):
         Raises:
             ParameterError: arrays of other shapes, or a surface that is not closed.
         """
-        return cls._solid(TriangleMesh(vertices, triangles), density, color)
+        return cls._homogeneous(TriangleMesh(vertices, triangles), density, color)
 
     @classmethod
-    def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
+    def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
         """Return a homogeneous rigid body of the given shape and density [kg/m3], with mass, inertia and centre of
         mass of the shape. Warn if the density seems to be in g/cm3."""
         weight, moments = positive("density", density), shape.moments()

@@ -421,7 +421,7 @@ def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position:
     """
     places = rod.node_places
     local = initial_nodes(places, dimension, shape, None, np.zeros(3), np.eye(3)).positions
-    tangents = _tangents(places, shape, local, dimension)
+    tangents = _curve_tangents(places, shape, local, dimension)
     stretch = np.linalg.norm(tangents, axis=1)
     if stretch.min() < 1e-3:
         raise ParameterError(f"{name}: shape must not stop along s; near s = {places[stretch.argmin()]:g} m")
@@ -465,7 +465,7 @@ def _check_rotations(name: str, rotation: float) -> None:
         )
 
 
-def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
+def _curve_tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
     """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are finite differences of the
     user's function ``shape``, or of the node positions ``local`` (N, 3) if there is none."""
     if not callable(shape):

@@ -21,8 +21,8 @@ from phlexible.bodies.soft_mesh import (
     FACES,
     SoftMesh,
     SoftPoints,
+    chosen_nodes,
     node_groups,
-    points_of,
     surface_mass,
 )
 from phlexible.display import short_repr
@@ -158,7 +158,7 @@ class SoftBody(NodalBody):
             check_mesh(source)
             if source.kind.dimension == 3:
                 check_elements(element_mesh(source, self.order))
-            set_fields(self, mesh=SoftMesh.of(source, self.order))
+            set_fields(self, mesh=SoftMesh.from_user_mesh(source, self.order))
         if not isinstance(self.law, SoftLaw):
             raise ParameterError(
                 "law must be a stored energy such as NeoHookean(youngs_modulus=1e6, poissons_ratio=0.45), got "
@@ -193,7 +193,7 @@ class SoftBody(NodalBody):
         Raises:
             ParameterError: it chooses none.
         """
-        return points_of("nodes", nodes, self.soft_mesh)
+        return chosen_nodes("nodes", nodes, self.soft_mesh)
 
     @property
     def mass(self) -> float:

@@ -12,7 +12,7 @@ from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
-from phlexible.bodies.string_law import evaluated
+from phlexible.bodies.string_law import entrywise
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import ParameterError
@@ -159,7 +159,7 @@ class Thinning(ScalarFunction):
 
 @dataclass(frozen=True)
 class UserScalar(ScalarFunction):
-    """Function of one invariant that a user wrote, with its derivative, both evaluated number by number, see
+    """Function of one invariant that a user wrote, with its derivative, both entrywise number by number, see
     ``InvariantLaw``.
     """
 
@@ -167,10 +167,10 @@ class UserScalar(ScalarFunction):
     derivative: Any
 
     def value(self, x: Array) -> Array:
-        return evaluated(self.function, x)
+        return entrywise(self.function, x)
 
     def slope(self, x: Array) -> Array:
-        return evaluated(self.derivative, x)
+        return entrywise(self.derivative, x)
 
     def curvature(self, x: Array) -> Array:
         """Return the second derivatives of a user's function of one invariant at arguments x, of the shape of x
@@ -211,7 +211,7 @@ class Constitution(ABC):
         (..., 3, 3); shape (..., 3, 3) [Pa]."""
 
     @abstractmethod
-    def change(self, C: Array, dE: Array) -> Array:
+    def stress_change(self, C: Array, dE: Array) -> Array:
         """Return the linearized change of the second Piola-Kirchhoff stress of this elastic law at C, for a change
         dE of the Green-Lagrange strain. All have shape (..., 3, 3) [Pa]."""
 
@@ -222,7 +222,7 @@ class Constitution(ABC):
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
             dE[a, b] = dE[b, a] = 1.0 if a == b else 0.5
-            columns.append(as_six(self.change(C, np.broadcast_to(dE, C.shape))))
+            columns.append(as_six(self.stress_change(C, np.broadcast_to(dE, C.shape))))
         return np.stack(columns, axis=-1)
 
 
@@ -240,9 +240,9 @@ class QuadraticConstitution(Constitution):
         return np.asarray(self.lame / 2 * trace(E) ** 2 + self.shear * (E * E).sum(axis=(-2, -1)))
 
     def stress(self, C: Array) -> Array:
-        return self.change(C, (C - IDENTITY) / 2)
+        return self.stress_change(C, (C - IDENTITY) / 2)
 
-    def change(self, C: Array, dE: Array) -> Array:
+    def stress_change(self, C: Array, dE: Array) -> Array:
         return np.asarray(self.lame * trace(dE)[..., None, None] * IDENTITY + 2 * self.shear * dE)
 
 
@@ -268,7 +268,7 @@ class InvariantConstitution(Constitution):
         rest = trace(C)[..., None, None] * IDENTITY - C
         return np.asarray(2 * (f[..., None, None] * IDENTITY + g[..., None, None] * rest + h[..., None, None] * A))
 
-    def change(self, C: Array, dE: Array) -> Array:
+    def stress_change(self, C: Array, dE: Array) -> Array:
         X, A, volume = 2 * dE, cofactor(C, C), np.linalg.det(C)
         rest, more = trace(C)[..., None, None] * IDENTITY - C, trace(X)[..., None, None] * IDENTITY - X
         f = self.first.curvature(trace(C)) * trace(X)

@@ -64,7 +64,7 @@ class SoftMesh:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, source: UserMesh, order: int) -> Self:
+    def from_user_mesh(cls, source: UserMesh, order: int) -> Self:
         """Return the mesh of a soft body from a user's mesh. For quadratic elements (order 2) on straight cells,
         nodes in the middle of edges, faces and cells are added.
 
@@ -122,7 +122,7 @@ class SoftMesh:
         return [used[np.sort(cluster)] for cluster in groups]
 
     @cached_property
-    def number(self) -> IntArray:
+    def node_at(self) -> IntArray:
         """Index of the node at each point of the user's mesh, -1 for points that belong to no element, shape
         (p,)."""
         number = np.full(len(self.points), -1)
@@ -137,7 +137,7 @@ class SoftMesh:
     @property
     def element_nodes(self) -> IntArray:
         """Indices of the k nodes of each element of this mesh, vertices first, shape (e, k)."""
-        return self.number[self.cells]
+        return self.node_at[self.cells]
 
     @property
     def corners(self) -> IntArray:
@@ -174,16 +174,16 @@ class SoftMesh:
         if self.is_sheet:
             R = np.asarray(np.linalg.qr(J, mode="r"))
             size = np.abs(R[..., 0, 0] * R[..., 1, 1])
-            self._refuse_elements(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
+            self._refuse_marked(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
             gradients[..., :2] = np.einsum("eqba,qkb->eqka", np.linalg.inv(R), slopes)
             normal = np.cross(J[..., 0], J[..., 1])
             folded = (np.einsum("eqi,ei->eq", normal, normal[:, 0]) <= 0).any(axis=1)
-            self._refuse_elements(folded, "are folded over")
+            self._refuse_marked(folded, "are folded over")
         else:
             determinant = np.linalg.det(J)
-            self._refuse_elements(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
+            self._refuse_marked(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
             folded = determinant.min(axis=1) * determinant.max(axis=1) < 0
-            self._refuse_elements(folded, "are folded: their volume is negative in places")
+            self._refuse_marked(folded, "are folded: their volume is negative in places")
             size = np.abs(determinant)
             gradients[:] = np.einsum("eqba,qkb->eqka", np.linalg.inv(J), slopes)
         gradients[:, :, 0] = -gradients[:, :, 1:].sum(axis=2)  # so that no rigid motion strains
@@ -205,7 +205,7 @@ class SoftMesh:
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
 
-    def _refuse_elements(self, wrong: Any, what: str) -> None:
+    def _refuse_marked(self, wrong: Any, what: str) -> None:
         """Raise ``ParameterError`` if any element is marked in the array ``wrong`` (e,). The message lists these
         elements and then says ``what`` is wrong, such as "are flat"."""
         if wrong.any():
@@ -244,7 +244,7 @@ class NodeGroup:
         """Return the weight of each node of a mesh in the mean over this group of nodes, shape (N,): 1 / count in
         the group, 0 elsewhere."""
         result = np.zeros(len(mesh.nodes))
-        result[mesh.number[self.points]] = 1 / len(self.points)
+        result[mesh.node_at[self.points]] = 1 / len(self.points)
         return result
 
 
@@ -267,12 +267,12 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
     return tuple(
-        NodeGroup(text("name of an interface", name), points_of(f"interface {name!r}", nodes, mesh, source))
+        NodeGroup(text("name of an interface", name), chosen_nodes(f"interface {name!r}", nodes, mesh, source))
         for name, nodes in interfaces.items()
     )
 
 
-def points_of(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
+def chosen_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
     """Return the ascending indices of the mesh points that a user chose by numbers, a function of position or a
     group's name; points of no element are left out. Raise ``ParameterError`` if there are none.
 
@@ -291,8 +291,8 @@ def points_of(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = N
                 f"{name} must be numbers of nodes, a function of places or a group's name, got {written(nodes)}; "
                 "groups of soft bodies are means of nodes, never rigid"
             )
-        points = np.unique(listed_points(name, nodes, len(mesh.number), source.points_by_name if source else {}))
-    points = points[mesh.number[points] >= 0]
+        points = np.unique(listed_points(name, nodes, len(mesh.node_at), source.points_by_name if source else {}))
+    points = points[mesh.node_at[points] >= 0]
     if not len(points):
         raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
     return np.sort(points).astype(np.int64)
@@ -328,14 +328,14 @@ class SoftPoints(MaterialPoints):
         """
         match location:
             case Node(number):
-                return self._node(self._checked_node(number))
+                return self._node_point(self._checked_node(number))
             case Interface(name) if name in self.interfaces:
-                return self._mean(self.interfaces[name])
+                return self._mean_point(self.interfaces[name])
             case Interface(name):
                 known = ", ".join(map(repr, self.interfaces)) or "none"
                 raise AttachmentError(f"the SoftBody has no interface {name!r}; it has {known}")
             case MaterialPosition(position):
-                return self._node(self._node_at(np.array(position)))
+                return self._node_point(self._node_at(np.array(position)))
         raise AttachmentError(
             f"a SoftBody has no {label_of(location)}; it offers node(number), point(position) where a node is, "
             'and its interfaces, body["name"]'
@@ -346,20 +346,20 @@ class SoftPoints(MaterialPoints):
         functions (k, 3, d N) whose product with the coordinates gives their world positions."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
-        points = [self._node(int(node)) for node in chosen]
+        points = [self._node_point(int(node)) for node in chosen]
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _checked_node(self, number: int) -> int:
         """Return the index, among the nodes of this soft body, of the point ``number`` of the user's mesh. Raise
         ``AttachmentError`` if it is not a node of an element."""
-        points = len(self.mesh.number)
-        if not 0 <= number < points or self.mesh.number[number] < 0:
+        points = len(self.mesh.node_at)
+        if not 0 <= number < points or self.mesh.node_at[number] < 0:
             raise AttachmentError(
                 f"node({number}): the mesh has points 0 .. {points - 1}, and this one is not a node of an element"
                 if 0 <= number < points
                 else f"node({number}): the mesh has points 0 .. {points - 1}"
             )
-        return int(self.mesh.number[number])
+        return int(self.mesh.node_at[number])
 
     def _node_at(self, position: Array) -> int:
         """Return the index of the node of this soft body at an undeformed position (3,) [m]; raise
@@ -374,19 +374,19 @@ class SoftPoints(MaterialPoints):
             )
         return nearest
 
-    def _node(self, node: int) -> MaterialPoint:
+    def _node_point(self, node: int) -> MaterialPoint:
         """Return the material point at the node of this soft body with the given index."""
         weights = np.zeros(len(self.mesh.nodes))
         weights[node] = 1.0
-        return MaterialPoint(np.zeros(3), self._shapes(weights), None, node)
+        return MaterialPoint(np.zeros(3), self._matrix(weights), None, node)
 
-    def _mean(self, weights: Array) -> MaterialPoint:
+    def _mean_point(self, weights: Array) -> MaterialPoint:
         """Return the material point of this soft body at the weighted mean of its nodes; ``weights`` has shape (N,)
         and the sum 1."""
         nodes: IntArray = np.flatnonzero(weights)
-        return MaterialPoint(np.zeros(3), self._shapes(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
+        return MaterialPoint(np.zeros(3), self._matrix(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
-    def _shapes(self, weights: Array) -> Array:
+    def _matrix(self, weights: Array) -> Array:
         """Return the matrix that gives the weighted mean position of the nodes from the d N coordinates of this
         soft body, shape (3, d N)."""
         d = self.dimension
@@ -469,10 +469,10 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
     if mesh.is_sheet:
         chosen = mesh.element_nodes
     else:
-        chosen = _turned_inward(mesh, _boundary_faces(mesh, kind), corners)
+        chosen = _inward_faces(mesh, _boundary_faces(mesh, kind), corners)
     if points is not None:
         is_in = np.zeros(len(mesh.nodes), dtype=bool)
-        is_in[mesh.number[points]] = True
+        is_in[mesh.node_at[points]] = True
         chosen = chosen[is_in[chosen[:, :corners]].all(axis=1)]
     if not len(chosen):
         return None
@@ -485,7 +485,7 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
     """Return the indices of the nodes of a soft body that may touch others: those on the surface of a solid, all of
     a sheet in space, those on the outline of a sheet in the plane."""
     if mesh.is_sheet:
-        return np.unique(_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
+        return np.unique(_boundary_edges(mesh, mesh.nodes)) if dimension < 3 else np.arange(len(mesh.nodes))
     surface = soft_surface(mesh, None)
     assert surface is not None, "a solid has one"
     return surface.nodes
@@ -498,7 +498,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
     Faces of a sheet are its edges times the thickness.
     """
     if mesh.is_sheet:
-        faces = _edges(mesh, points)
+        faces = _boundary_edges(mesh, points)
         at, weights = gauss(3)
         values = lagrange_values(at) if mesh.order == 1 else quadratic_values(at)
         slopes = lagrange_slopes(at, 1.0) if mesh.order == 1 else quadratic_slopes(at, 1.0)
@@ -519,7 +519,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
     return summed_blocks(faces, faces, blocks, (len(mesh.nodes),) * 2)
 
 
-def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
+def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
     """Return the nodes, two or three each, of the boundary edges of a sheet both of whose ends are among
     ``points``, shape (edges, k)."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
@@ -533,7 +533,7 @@ def _edges(mesh: SoftMesh, points: IntArray) -> IntArray:
         np.sort(edges[:, [0, -1]], axis=1), axis=0, return_index=True, return_counts=True
     )
     edges = edges[first_of[number == 1]]
-    return np.asarray(edges[np.isin(edges[:, [0, -1]], mesh.number[points]).all(axis=1)])
+    return np.asarray(edges[np.isin(edges[:, [0, -1]], mesh.node_at[points]).all(axis=1)])
 
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
@@ -565,7 +565,7 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
     return np.column_stack([cells, faces[boundary]])
 
 
-def _turned_inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
+def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
     """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
     shape (faces, m). The rows of ``faces`` are element index and nodes."""
     places, nodes = mesh.places, faces[:, 1:]

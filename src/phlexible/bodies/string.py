@@ -368,7 +368,7 @@ class String(NodalBody):
         """Return this string as arrays: mass matrix of the nodes, strains with their law, material points.
         ``dimension`` is that of the model: 1 (on a line), 2 or 3."""
         line_plane_or_space(dimension)
-        return self._absolute(dimension)
+        return self._arrays(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """Return what pictures draw for this string: the line along its nodes, as thick as its diameter if the user
@@ -399,7 +399,7 @@ class String(NodalBody):
         """
 
         ends = vector("start", start), vector("end", end)
-        return hanging_nodes(self._absolute(3), self.mesh, *ends, vector("gravity", gravity))
+        return hanging_nodes(self._arrays(3), self.mesh, *ends, vector("gravity", gravity))
 
     def port_hamiltonian(  # type: ignore[override]  # a string has no frame, variants and stress spaces
         self,
@@ -426,11 +426,11 @@ class String(NodalBody):
         fall = vector("gravity", gravity)
         if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension not in (1, 2, 3):
             raise ParameterError(f"dimension must be 1, 2 or 3, got {dimension!r}")
-        body, ends = self._absolute(int(dimension)), (start, end)
+        body, ends = self._arrays(int(dimension)), (start, end)
         form: PortHamiltonianModel = leaf_function("string_form")(body, self.mesh, fall, shape, velocity, ends)
         return form
 
-    def _absolute(self, dimension: int) -> AbsoluteBody:
+    def _arrays(self, dimension: int) -> AbsoluteBody:
         """Return this string as arrays (nodal masses, strains, material points) for a model of the given dimension,
         1 to 3, which is not checked."""
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law

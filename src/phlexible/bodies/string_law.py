@@ -275,10 +275,10 @@ class Law(Portable, StringLaw):
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
-        return evaluated(self._energy_at, C)
+        return entrywise(self._energy_at, C)
 
     def derivative(self, C: ArrayLike) -> Array:
-        return evaluated(self._slope_at, C)
+        return entrywise(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
         """Return the second derivative d2W/dC2 of a user's stored energy of a string at strains C (squared
@@ -325,7 +325,7 @@ class Law(Portable, StringLaw):
         return value
 
 
-def evaluated(function: Function, C: ArrayLike) -> Array:
+def entrywise(function: Function, C: ArrayLike) -> Array:
     """Return the values of a user's function of one number at each entry of the array C, of the shape of C."""
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

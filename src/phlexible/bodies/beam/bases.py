@@ -98,10 +98,10 @@ def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[
     n)."""
     if isinstance(columns, np.ndarray) and columns.size <= CACHED_SIZE:
         return _cached_units(mesh, columns, other_unit)
-    return _units(mesh, columns, other_unit)
+    return _uncached_units(mesh, columns, other_unit)
 
 
-def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
+def _uncached_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
     """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if it is one displacement or
     rotation of one node, else ``other_unit``. The result is not cached."""
     entries = sparse.coo_array(columns)
@@ -113,7 +113,7 @@ def _units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
     return tuple(result)
 
 
-_cached_units = cached_by_values(_units)
+_cached_units = cached_by_values(_uncached_units)
 
 
 def _simple_supports(mesh: BeamMesh) -> list[int]:
@@ -172,7 +172,7 @@ class ReducedBasis:
         return f"ReducedBasis({self.array.shape[0]} coordinates, {how_many(self.array.shape[1], 'column')})"
 
 
-def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
+def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
     """Append to the columns of ``basis`` (n, ...) those of ``columns`` that are linearly independent of them and of
     each other. Return the joined columns, shape (n, m).
 
@@ -244,7 +244,7 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
             f"got {modes}; take fewer modes or more elements"
         )
     candidates.sort(key=lambda mode: mode[0])
-    _order_ties(candidates)
+    _sort_equal_frequencies(candidates)
     retained = sorted(candidates[:modes], key=lambda mode: mode[1])
     selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in retained)])
     families = np.concatenate([basis.families[axial], [family for _, family, _ in retained]]).astype(np.int64)
@@ -294,7 +294,7 @@ def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: i
     return np.asarray(momenta @ momenta.T)
 
 
-def _order_ties(modes: list[tuple[float, int, Array]]) -> None:
+def _sort_equal_frequencies(modes: list[tuple[float, int, Array]]) -> None:
     """Sort, in place, vibration modes of nearly equal frequency by their kind (bending in y, in z, torsion). A mode
     is a tuple of squared frequency, kind and shape."""
     start = 0
@@ -376,16 +376,16 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
     if kind is Axial.ALL:
         across = columns.copy()
         across[axial] = 0.0
-        return independent(np.eye(n)[:, axial], across, stiffness)
+        return independent_columns(np.eye(n)[:, axial], across, stiffness)
     sizes = np.sqrt(np.einsum("ij,ij->j", columns, stiffness @ columns))
     tension = strain.weights.mean() / strain.weights  # strains of one tension along the beam
     targets = np.column_stack([tension, _slope_products(columns / sizes, strain)])
     following = np.zeros((n, targets.shape[1]))
     following[axial] = np.linalg.solve(strain.rows[:, axial], targets)
-    return independent(_spanning(following, stiffness), columns, stiffness)
+    return independent_columns(_orthogonal_basis(following, stiffness), columns, stiffness)
 
 
-def _spanning(columns: Array, stiffness: Array) -> Array:
+def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
     """Return an orthogonal basis of the span of ``columns``, in the energy metric of the matrix ``stiffness``,
     shape (n, m). Its first column is the first of ``columns``."""
     lower = np.linalg.cholesky(stiffness)
@@ -432,7 +432,7 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
     ).columns
     elastic = np.linalg.solve(np.hstack([frame.columns, mesh.rigid_motions()]), np.hstack([static, inner_modes]))
     n = frame.columns.shape[1]
-    return independent(np.zeros((n, 0)), elastic[:n], frame.columns.T @ stiffness @ frame.columns)
+    return independent_columns(np.zeros((n, 0)), elastic[:n], frame.columns.T @ stiffness @ frame.columns)
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:

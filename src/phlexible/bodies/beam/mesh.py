@@ -201,7 +201,7 @@ class BeamMesh:
     theory: Theory = Theory.EULER_BERNOULLI
 
     @property
-    def shears(self) -> bool:
+    def has_shear(self) -> bool:
         """Whether the cross-sections of this beam can shear (Timoshenko's theory); otherwise they stay normal to
         the axis."""
         return self.theory is Theory.TIMOSHENKO
@@ -221,7 +221,7 @@ class BeamMesh:
         """Number of mesh coordinates from one node of this beam to the next: those of the node and the inner ones
         (shear, twist) of the element after it."""
         inner = 2 if self.dimension == 2 else 5
-        return self.node_size + (inner if self.shears else 0)
+        return self.node_size + (inner if self.has_shear else 0)
 
     @property
     def size(self) -> int:
@@ -280,7 +280,7 @@ class BeamMesh:
             self.element_length * weights, self.elements
         )
 
-    def located(self, x: Array) -> tuple[IntArray, Array]:
+    def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
         """Return the index of the element of this beam that contains each position x [m]; and the relative position
         in it from 0 to 1, both of shape (k,). A node belongs to the element to its right."""
         position = x / self.element_length
@@ -296,12 +296,12 @@ class BeamMesh:
         """
         if isinstance(basis, np.ndarray) and len(x) * basis.shape[1] <= CACHED_SIZE:
             return _cached_fields(self, x, basis)
-        return self._fields(x, basis)
+        return self._uncached_fields(x, basis)
 
-    def _fields(self, x: Array, basis: Matrix) -> BeamFields:
+    def _uncached_fields(self, x: Array, basis: Matrix) -> BeamFields:
         """Return displacements, slopes and strains on the axis of this beam at k positions x [m], per unit of each
         of n coordinates. The cache is not used."""
-        element, s = self.located(x)
+        element, s = self.locate_elements(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
         axial, stretch = (
@@ -310,7 +310,7 @@ class BeamMesh:
         twist, twist_rate = (
             self._nodal(element, local, (NodeComponent.TWIST,), basis) for local in (linear, linear_rate)
         )
-        if self.shears and self.dimension == 3:
+        if self.has_shear and self.dimension == 3:
             twist = twist + self._inner(element, (4 * s * (1 - s))[:, None], (Inner.TWIST,), basis)
             twist_rate = twist_rate + self._inner(element, (4 - 8 * s)[:, None] / length, (Inner.TWIST,), basis)
         in_y = self._bending(element, s, (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y), Inner.SHEAR_Y, basis)
@@ -326,8 +326,8 @@ class BeamMesh:
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
-        if not self.shears or components[-1] >= self.node_size:
-            return deflection, slope, slope, bend, _zeros(len(element), basis)
+        if not self.has_shear or components[-1] >= self.node_size:
+            return deflection, slope, slope, bend, _zero_matrix(len(element), basis)
         inner = (shear, Inner(shear + 1))
         deflection, slope, bend = (  # v' at the ends is tilt + shear
             field + self._inner(element, cubic[:, [1, 3]], inner, basis)
@@ -347,17 +347,17 @@ class BeamMesh:
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
         if components[-1] >= self.node_size:
-            return _zeros(len(element), basis)
+            return _zero_matrix(len(element), basis)
         within = [self.stride * end + component for end in (0, 1) for component in components]
-        return self._spread(element, local, within, basis)
+        return self._interpolated(element, local, within, basis)
 
     def _inner(self, element: IntArray, local: Array, inner: tuple[Inner, ...], basis: Matrix) -> Matrix:
         """Return, per unit of n coordinates, the field that inner coordinates (shear, twist) of the elements of
         this beam interpolate at k points; shape (k, n). ``local`` has their shape functions there, shape (k,
         coordinates)."""
-        return self._spread(element, local, [self.node_size + each for each in inner], basis)
+        return self._interpolated(element, local, [self.node_size + each for each in inner], basis)
 
-    def _spread(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
+    def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
         """Return a field at k points of this beam per unit of n coordinates, shape (k, n), from shape functions
         ``local`` (k, c). Function j belongs to the coordinate with the offset ``within[j]`` from the first one of
         the element."""
@@ -375,13 +375,13 @@ class BeamMesh:
 def _cached_fields(mesh: BeamMesh, x: Array, basis: Array) -> BeamFields:
     """Return displacements, slopes and strains on the axis of a beam at positions x (k,) [m] per unit of each
     coordinate, as read-only arrays. They are cached by mesh, positions and basis."""
-    result = mesh._fields(x, basis)
+    result = mesh._uncached_fields(x, basis)
     for field in vars(result).values():
         field.flags.writeable = False
     return result
 
 
-def _zeros(count: int, basis: Matrix) -> Matrix:
+def _zero_matrix(count: int, basis: Matrix) -> Matrix:
     """Return a zero matrix of shape (count, n), where n is the number of columns of ``basis``; sparse if the basis
     is sparse."""
     shape = (count, basis.shape[1])
@@ -404,7 +404,7 @@ class Measure(IntEnum):
     BEND_Z = 5
 
 
-def measures(theory: Theory, dimension: int) -> list[Measure]:
+def section_strains(theory: Theory, dimension: int) -> list[Measure]:
     """Return the strains of a cross-section (stretch, shear, twist, bending) that a beam of this theory and
     dimension has, stretch first."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
@@ -441,8 +441,8 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
     """Return the mass moments of a beam's cross-sections at k positions x [m]: integrals of density times (1, y, z)
     (1, y, z)^T over the area, shape (k, 3, 3) [kg/m, kg, kg m]."""
     if not isinstance(section, VaryingSection):
-        return np.broadcast_to(_moments(section, material), (len(x), 3, 3))
-    return np.array([_moments(each, material) for each in sections_at(section, x)])
+        return np.broadcast_to(_section_moments(section, material), (len(x), 3, 3))
+    return np.array([_section_moments(each, material) for each in sections_at(section, x)])
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
@@ -472,7 +472,7 @@ def check_section(section: UniformSection, material: Material | None, theory: Th
             )
     else:
         _stiffness(section, material, theory)
-    moments = _moments(section, material)
+    moments = _section_moments(section, material)
     if not rotary_inertia and np.abs(moments[0, 1:]).max() > COUPLED * moments[0, 0] * sum(
         section.radii_of_gyration
     ):
@@ -515,7 +515,7 @@ def _stiffness(section: UniformSection, material: Material | None, theory: Theor
     return result
 
 
-def _moments(section: UniformSection, material: Material | None) -> Array:
+def _section_moments(section: UniformSection, material: Material | None) -> Array:
     """Return the mass moments of one cross-section of a beam: integrals of density times (1, y, z) (1, y, z)^T over
     its area, shape (3, 3) [kg/m, kg, kg m]."""
     if isinstance(section, GeneralSection):
@@ -597,12 +597,12 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
     """
-    psi, size = _functions(mesh, basis, inertia), basis.shape[1] + 1
+    psi, size = _section_fields(mesh, basis, inertia), basis.shape[1] + 1
     first = np.array([sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(3)])
     planes: dict[tuple[int, int], Matrix] = {}
     for a in range(3):
         for b in range(a, 3):
-            plane: Any = sum(_products(psi, inertia.moments, a, b, i, j) for i, j in _pairs(inertia))
+            plane: Any = sum(_mass_integral(psi, inertia.moments, a, b, i, j) for i, j in _moment_pairs(inertia))
             planes[a, b] = plane if a != b else (plane + plane.T) / 2
             planes[b, a] = planes[a, b].T
     planes[0, 0][0, 0] -= inertia.spin
@@ -625,27 +625,27 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
-    psi = _functions(mesh, np.eye(mesh.size), inertia)
+    psi = _section_fields(mesh, np.eye(mesh.size), inertia)
     straight = [[field[:, :1] for field in directions] for directions in psi]
     linear = [sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(mesh.dimension)]
     angular = []
     for a, b in ((1, 2), (2, 0), (0, 1)) if mesh.dimension == 3 else ((0, 1),):
         row = np.zeros(mesh.size + 1)
-        for i, j in _pairs(inertia):
+        for i, j in _moment_pairs(inertia):
             weights = inertia.moments[:, i, j]
             row += (straight[i][a][:, 0] * weights) @ psi[j][b] - (straight[i][b][:, 0] * weights) @ psi[j][a]
         angular.append(row)
     return np.array([*linear, *angular])[:, 1:]
 
 
-def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
+def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
     """Return the fields of a beam's axis that multiply 1, x, y and z in a displaced position, per unit of n
     coordinates. There are 4 lists of 3 matrices (direction), each (k, n + 1)."""
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
-    none = _zeros(len(inertia.x), basis)
+    none = _zero_matrix(len(inertia.x), basis)
 
     return [
         [hstack(inertia.x[:, None], at.axial), hstack(zero, at.deflection_y), hstack(zero, at.deflection_z)],
@@ -655,12 +655,12 @@ def _functions(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list
     ]
 
 
-def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
+def _moment_pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
     """Return the index pairs (i, j) of (1, x, y, z) whose mass moments of a beam, int i j dm, are not all zero."""
     return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
 
 
-def _products(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
+def _mass_integral(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
     """Return the mass integral of a product of two fields of a beam, shape (n + 1, n + 1): field i in direction a
     times field j in direction b, weighted by the mass moments (i, j) at each point."""
     return scaled_rows(moments[:, i, j], psi[i][a]).T @ psi[j][b]

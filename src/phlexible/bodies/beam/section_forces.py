@@ -75,9 +75,9 @@ def section_resultants(
     is_quadratic = beam.strain is Strain.VON_KARMAN
     law = beam.element_forces(points)
     forces = law.forces(x, eta, rates, data.viscosity, is_quadratic, inner)
-    if not mesh.shears:
+    if not mesh.has_shear:
         gap = mesh.element_length / 2
-        element = mesh.located(x * (1 + ROUND_OFF))[0].astype(np.float64)
+        element = mesh.locate_elements(x * (1 + ROUND_OFF))[0].astype(np.float64)
         before = (element + 0.25) * mesh.element_length
         ends = [
             law.forces(position, eta, rates, data.viscosity, is_quadratic, inner)

@@ -7,7 +7,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import Matrix, as_array, rows_times, scaled_rows, summed_rows, vstack
-from phlexible.bodies.beam.mesh import BeamMesh, Measure, NodeComponent, measures, stiffness_at, strain_fields
+from phlexible.bodies.beam.mesh import (
+    BeamMesh,
+    Measure,
+    NodeComponent,
+    section_strains,
+    stiffness_at,
+    strain_fields,
+)
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.bodies.material import Material
 from phlexible.bodies.stress_space import StressSpace
@@ -62,10 +69,10 @@ class ElementForces:
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
-    def functions(self, share: Array) -> Array:
+    def force_functions(self, share: Array) -> Array:
         """Return the interpolation functions of the s section-force coefficients of an element of this beam at
         relative positions ``share`` (k,) from 0 to 1; shape (k, s)."""
-        return _functions(self.points, share)
+        return _force_functions(self.points, share)
 
     def forces(
         self,
@@ -83,7 +90,7 @@ class ElementForces:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
             inner: shares times strains of branches, of eta and of the stretch of elements (T, n + e); None: none.
         """
-        element, share = self.mesh.located(x * (1 + 1e-12))
+        element, share = self.mesh.locate_elements(x * (1 + 1e-12))
         used, index = np.unique(element, return_inverse=True)
         moved = eta if rates is None else eta + viscosity * rates
         tested = np.stack([rows_times(rows[used], moved) for rows in self.strains], axis=2)
@@ -104,7 +111,7 @@ class ElementForces:
                 lagging[:, :, 0] -= np.einsum("es,tes->te", coupling, lagging[:, :, 1:])
             tested = tested + lagging
         coefficients = np.einsum("esr,ter->tes", self.stiffness[used], tested, optimize=True)
-        values = coefficients[:, index] * self.functions(share)
+        values = coefficients[:, index] * self.force_functions(share)
         result = np.zeros((len(eta), len(x), 6), dtype=values.dtype)
         for k, kind in enumerate(self.kinds):
             result[:, :, kind] += values[:, :, k]
@@ -119,15 +126,15 @@ class ElementForces:
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
     """Return the section forces of a beam's finite elements as functions of its elastic coordinates eta. The mesh
     coordinates are ``basis @ eta``, basis (mesh.size, n)."""
-    present = measures(mesh.theory, mesh.dimension)
-    constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
+    present = section_strains(mesh.theory, mesh.dimension)
+    constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
     kinds, points = tuple(kind for kind, _ in pairs), tuple(point for _, point in pairs)
     x, weights = mesh.gauss_points(POINTS)
-    phi = _functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
+    phi = _force_functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
     weighted = phi * weights[:, None]
 
-    stiffness = _stiffness(
+    stiffness = _element_stiffness(
         mesh, stiffness_at(section, material, mesh.theory, x)[:, present][:, :, present], kinds, phi
     )
     fields = strain_fields(mesh.fields(x, basis))
@@ -142,7 +149,7 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
     )
 
 
-def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
+def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
     """Return the stiffness matrix of each finite element of a beam for its s projected strains, shape (e, s, s). It
     integrates stiffnesses of the cross-sections, ``sections`` (k, d, d), with functions ``phi`` (k, s) at k Gauss
     points.
@@ -162,7 +169,7 @@ def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi:
     return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
 
 
-def _functions(points: tuple[int, ...], share: Array) -> Array:
+def _force_functions(points: tuple[int, ...], share: Array) -> Array:
     """Return the interpolation functions of the s section forces of a beam element at k relative positions
     ``share`` from 0 to 1, shape (k, s). A function is 1, or linear between two Gauss points (``points``: -1, 0 or
     1)."""
@@ -200,7 +207,7 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     length = forces.mesh.element_length
     if strain is Strain.LINEAR:
         empty = forces.slopes[:0]
-        stiffness = _energy(forces.stiffness, forces.strains)
+        stiffness = _assembled_stiffness(forces.stiffness, forces.strains)
         return StrainEnergy(stiffness, empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64))
     full = forces.stiffness
     stretch = full[:, 0, 0]
@@ -211,7 +218,7 @@ def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     remaining = full[:, 1:, 1:] - coupling[:, :, None] * full[:, 0, None, 1:]
     count = len(forces.factors)
     return StrainEnergy(
-        stiffness=_energy(remaining, forces.strains[1:]),
+        stiffness=_assembled_stiffness(remaining, forces.strains[1:]),
         rows=rows / length,
         weights=stretch * length**2,
         squares=forces.slopes,
@@ -226,7 +233,7 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
     return strain.stiffness + strain.rows.T @ scaled_rows(strain.weights, strain.rows)
 
 
-def _energy(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
+def _assembled_stiffness(stiffness: Array, strains: tuple[Matrix, ...]) -> Matrix:
     """Return the stiffness matrix sum_e B_e^T S_e B_e over the finite elements e of a beam, exactly symmetric,
     shape (n, n). The matrices ``strains`` have the rows of the B_e, ``stiffness`` the S_e."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
@@ -296,13 +303,13 @@ def hermite_stress(
     """
     from scipy.linalg import block_diag
 
-    if mesh.shears:
+    if mesh.has_shear:
         raise ParameterError('stress="hermite" is for beams without shear; take stress="discontinuous"')
     x, weights = mesh.gauss_points(POINTS)
     stiffness = stiffness_at(section, material, mesh.theory, x)
     basis = as_array(basis)
     fields = strain_fields(mesh.fields(x, basis))
-    cubic, linear = _cubics(mesh, x), _linears(mesh, x)
+    cubic, linear = _hermite_functions(mesh, x), _linear_functions(mesh, x)
     kinds = [Measure.BEND_Z, Measure.STRETCH]
     if mesh.dimension == 3:
         kinds = [Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.STRETCH]
@@ -338,14 +345,14 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
     return [block for pair in zip(values, slopes, strict=True) for block in pair]
 
 
-def _cubics(mesh: BeamMesh, x: Array) -> Array:
+def _hermite_functions(mesh: BeamMesh, x: Array) -> Array:
     """Return the cubic Hermite functions of all nodes of a beam at k positions x [m], values and slopes
     alternating, shape (k, 2 nodes)."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
-def _linears(mesh: BeamMesh, x: Array) -> Array:
+def _linear_functions(mesh: BeamMesh, x: Array) -> Array:
     """Return the continuous, piecewise linear functions of all nodes of a beam at k positions x [m], shape (k,
     nodes)."""
     return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

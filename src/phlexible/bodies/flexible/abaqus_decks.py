@@ -108,7 +108,7 @@ class _Scope:
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 
-    def placed(self, positions: Array) -> Array:
+    def moved_positions(self, positions: Array) -> Array:
         """Return the positions (k, 3) of nodes after the translation and rotation of this instance of a part in the
         Abaqus assembly. Its data lines give both."""
         numbers = [np.array([float(each) for each in row if each]) for row in self.rows]
@@ -217,7 +217,7 @@ class _Deck:
         for scope in scopes:
             owner, first = scope.name.casefold(), len(number_of)
             number_of |= {(owner, node): first + k for k, node in enumerate(scope.nodes)}
-            places.append(scope.placed(np.array(list(scope.nodes.values())).reshape(-1, 3)))
+            places.append(scope.moved_positions(np.array(list(scope.nodes.values())).reshape(-1, 3)))
             for number, (name, nodes) in scope.elements.items():
                 by_type.setdefault(name, []).append(((owner, number), [number_of[owner, node] for node in nodes]))
 
@@ -266,14 +266,14 @@ class _Deck:
                 if used[key] == 1 or not scope.name:
                     names.add(spelled)
                 if kind == "NSET" or (kind == "SURFACE" and _is_of_nodes(scope.sets[key])):
-                    members = [number_of[label] for label in self._members(scope, *key) if label in number_of]
+                    members = [number_of[label] for label in self._set_members(scope, *key) if label in number_of]
                     mesh.point_sets |= dict.fromkeys(names, np.unique(np.array(members, dtype=np.int64)))
                 elif kind == "ELSET":
-                    at = np.array([where[label] for label in self._members(scope, *key) if label in where])
+                    at = np.array([where[label] for label in self._set_members(scope, *key) if label in where])
                     at = np.unique(at.reshape(-1, 2), axis=0)
                     groups = [at[at[:, 0] == number, 1] for number in range(solid)]
                     mesh.cell_sets |= dict.fromkeys(names, groups)
-                elif (sides := self._sides(scope, key, mesh, where)) is None:
+                elif (sides := self._surface_faces(scope, key, mesh, where)) is None:
                     mesh.left_out.append(f"*SURFACE {spelled!r}")
                 else:
                     for corners in sides:
@@ -283,7 +283,7 @@ class _Deck:
                             mesh.cell_sets[name] = [*groups, *empty, np.arange(len(corners))]
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
-    def _members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
+    def _set_members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
         """Yield instance name and number of each node or element in a set or surface of this Abaqus deck; also
         those of other sets that it contains."""
         if (kind, name) not in scope.sets:
@@ -291,7 +291,7 @@ class _Deck:
         for block in scope.sets[kind, name]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
             if "ELSET" in block.parameters and kind == "NSET":
-                for owner, number in self._members(inside, "ELSET", block.parameters["ELSET"].casefold()):
+                for owner, number in self._set_members(inside, "ELSET", block.parameters["ELSET"].casefold()):
                     yield from ((owner, node) for node in self._by_name[owner].elements.get(number, ("", []))[1])
             elif "GENERATE" in block.parameters:
                 for row in block.rows:
@@ -300,9 +300,9 @@ class _Deck:
             else:
                 rows = [row[:1] for row in block.rows] if kind == "SURFACE" else block.rows
                 for token in (each for row in rows for each in row if each):
-                    yield from self._labels(inside, "NSET" if kind == "SURFACE" else kind, token)
+                    yield from self._resolved_entries(inside, "NSET" if kind == "SURFACE" else kind, token)
 
-    def _labels(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
+    def _resolved_entries(self, scope: _Scope, kind: str, token: str) -> Iterator[tuple[str, int]]:
         """Yield instance name and number of the nodes or elements that one entry ``token`` in a set of this Abaqus
         deck means: a number or a set's name, possibly after an instance's, "part-1.7"."""
         owner, dot, rest = token.rpartition(".")
@@ -311,9 +311,9 @@ class _Deck:
         if token.lstrip("+-").isdigit():
             yield scope.name.casefold(), int(token)
         else:
-            yield from self._members(scope, kind, token.casefold())
+            yield from self._set_members(scope, kind, token.casefold())
 
-    def _sides(
+    def _surface_faces(
         self,
         scope: _Scope,
         key: tuple[str, str],
@@ -326,7 +326,7 @@ class _Deck:
         for block in scope.sets[key]:
             inside = self._by_name.get(block.parameters.get("INSTANCE", scope.name).casefold(), scope)
             for token, side in ([*row, ""][:2] for row in block.rows if row[0]):
-                for label in self._labels(inside, "ELSET", token):
+                for label in self._resolved_entries(inside, "ELSET", token):
                     number, k = where.get(label, (0, -1))
                     sides = SIDES.get(re.sub(r"\d+$", "", mesh.cells[number].type), ())
                     match = re.fullmatch(r"[SE]([1-6])", side.upper())

@@ -47,7 +47,7 @@ from phlexible.bodies.flexible.plate_elements import PlateElement, PlateSection,
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.retained import (
     ShapeOptions,
-    condensed,
+    condense,
     effective_mass,
     interface_motion,
     reduced_data,
@@ -367,8 +367,8 @@ class FlexibleBody(Body):
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [
-            f"mass {self.mass:.6g} kg, centre {_shown(self.center)} m",
-            f"inertia {_shown(np.diag(self.inertia))} kg m2 about it",
+            f"mass {self.mass:.6g} kg, centre {_vector_text(self.center)} m",
+            f"inertia {_vector_text(np.diag(self.inertia))} kg m2 about it",
             f"{self.data.elastic_count} coordinates: {answers} of loads, {inertial} inertial, {modes} modes, "
             + (f"{derivatives} modal derivatives, " if derivatives else "")
             + f"by {self.solver}",
@@ -404,7 +404,7 @@ def _body_of_mesh(
     def make() -> StoredShapes:
         mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
         second_order = partial(derivative_loads, mesh, materials, unknowns, interfaces)
-        model = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice, second_order)
+        model = condense(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice, second_order)
         if is_linear:
             return StoredShapes.of(model)
         fields = unknowns.vectors(model.shapes, mesh.node_count)[:, :d]
@@ -453,6 +453,6 @@ def _checked_thickness(thickness: float | None, dimension: int) -> float:
     return positive("thickness", thickness)
 
 
-def _shown(values: Array) -> str:
+def _vector_text(values: Array) -> str:
     """Return a vector as text with five significant digits, such as "(1, 0.5, 0)", for the summary of a body."""
     return "(" + ", ".join(f"{value:.5g}" for value in values) + ")"

@@ -15,8 +15,8 @@ from phlexible.bodies.flexible.chosen_points import chosen_points
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface
 from phlexible.bodies.flexible.points import NodePoints
-from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condensed, interface_motion, retained_body
-from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
+from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense, interface_motion, retained_body
+from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected_stiffness
 from phlexible.bodies.flexible.structure import Unknowns, fastest_square
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.elements.maxwell import Maxwell
@@ -232,7 +232,7 @@ def body_of_matrices(
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
     """
     rigid_momenta(model.mass, model.unknowns)
-    condensed_model = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
+    condensed_model = condense(model.mass, model.stiffness, model.unknowns, interfaces, choice)
     shapes, frequencies, unknowns = condensed_model.shapes, condensed_model.basis.frequencies, model.unknowns
     damping = choice.damping(frequencies)
     if model.damping is not None:
@@ -301,7 +301,7 @@ def _strain_energy(
             full[model.retained] = shape
             return model.restricted(name, called(geometric, name, full.copy(), at="at a shape of the body"))
 
-        return condensed_strain(frequencies, projected(retained.shapes, matrix_of) + retained.tied_work)
+        return condensed_strain(frequencies, projected_stiffness(retained.shapes, matrix_of) + retained.tied_work)
     loads = _load_matrices(model, interfaces, choice, geometric)
     shares = retained.response_shares()  # of the responses to all loads, (loads, n)
     small = [retained.shapes.T @ (matrix @ retained.shapes) for matrix in loads.values()]

@@ -115,7 +115,7 @@ def _mesh_interface(
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
     if not len(region.facets):
-        raise region.too_small(name, mesh)
+        raise region.size_error(name, mesh)
     if kind is InterfaceKind.AVERAGE:
         region.refuse_rest(name, mesh, mesh.mesh.facets.T[region.facets])
     measures, squares, outward = _area_integrals(mesh, region.facets)
@@ -140,7 +140,7 @@ class MeshRegion:
     facets: IntArray
     is_chosen: BoolArray
 
-    def rest(self, mesh: ElementMesh) -> IntArray:
+    def uncovered_vertices(self, mesh: ElementMesh) -> IntArray:
         """Return the chosen vertices of the mesh that belong neither to the elements nor to the facets of this
         region."""
         covered = [mesh.cells[self.cells].ravel(), mesh.mesh.facets[:, self.facets].ravel()]
@@ -149,7 +149,7 @@ class MeshRegion:
     def nodes(self, mesh: ElementMesh) -> IntArray:
         """Return the ascending indices of the displacement nodes in this region of a mesh: on its elements and
         facets, and on chosen edges and vertices outside of these."""
-        rest = self.rest(mesh)
+        rest = self.uncovered_vertices(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
             ends = np.asarray(mesh.mesh.edges)
@@ -173,7 +173,7 @@ class MeshRegion:
                 '"rigid", which takes all of them, or an interface of each'
             )
 
-    def too_small(self, name: str, mesh: ElementMesh) -> ParameterError:
+    def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
         """Return (not raise) an error that the nodes chosen for this region of a mesh cover no side of an
         element."""
         area = "an area" if mesh.dimension == 3 else "a length"
@@ -353,7 +353,7 @@ def tied_structure(
     of the interface; and so are no unknowns any more."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
-    followers = [_followers(each, unknowns) for each in rigid_interfaces]
+    followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]
     free = np.setdiff1d(np.arange(size), np.concatenate([*followers, np.zeros(0, dtype=np.int64)]))
     count = len(free) + r * len(rigid_interfaces)
     blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
@@ -429,7 +429,7 @@ def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unkn
     return result
 
 
-def _followers(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
+def _tied_unknowns(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
     """Return the indices of the unknowns that a rigid interface moves: all unknowns of its nodes, or only
     displacements if it is hinged."""
     members = unknowns.of_nodes(interface.nodes)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, file_path
-from phlexible.bodies.flexible.nastran_decks import cards, number
+from phlexible.bodies.flexible.nastran_decks import cards, real_number
 from phlexible.errors import MissingExtraError, ParameterError
 
 # A matrix of a finite element program with the unknowns that its rows belong to.
@@ -244,7 +244,7 @@ def read_punch(file: Path) -> FileMatrices:
         for start in range(0, len(values) - 2, 4):
             if values[start]:
                 row = _parse_label(name, values[start], values[start + 1])
-                entries.setdefault(name, {})[row, column] = number(values[start + 2])
+                entries.setdefault(name, {})[row, column] = real_number(values[start + 2])
     if not entries and not unread:
         raise ParameterError(f"path: {file} has no DMIG entries")
     matrices = {name: labelled(values, forms.get(name) == SYMMETRIC) for name, values in entries.items()}

@@ -107,10 +107,10 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     of_edge, powers = _polynomials(order)
     S = np.stack(tensors, axis=1)[:, of_edge]  # (T, m, 2, 2)
     points, weights = get_quadrature(RefTri, 2 * order + 2)
-    values = _values(powers, points)
+    values = _polynomial_values(powers, points)
     weights = 2 * np.asarray(weights)  # of a triangle of area 1
     shares = np.einsum("mq,nq,q->mn", values, values, weights)
-    slopes, curvatures = _derivatives(deflection, order + 1)
+    slopes, curvatures = _derivative_functions(deflection, order + 1)
     bent = np.einsum("tca,pcdq,tdb->tabpq", inverse, curvatures(points), inverse, optimize=True)
     rates = np.einsum("t,q,mq,tmab,tabpq->tmp", areas, weights, values, S, bent, optimize=True)
     place, share = (np.asarray(each) for each in get_quadrature(RefLine, 2 * order + 2))
@@ -118,7 +118,7 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
         at = np.zeros((3, place.shape[1]))
         at[a], at[b] = 1 - place[0], place[0]
         rows = slice((order + 1) * edge, (order + 1) * (edge + 1))
-        normal_moments = _values(powers[rows], at[1:])
+        normal_moments = _polynomial_values(powers[rows], at[1:])
         outer = normals[facets[:, edge]] * outward[:, edge, None]
         slopes_n = np.einsum("pcq,tci,ti->tpq", slopes(at[1:]), inverse, outer, optimize=True)
         rates[:, rows] -= np.einsum("t,q,jq,tpq->tjp", lengths[facets[:, edge]], share, normal_moments, slopes_n)
@@ -157,14 +157,14 @@ def _polynomials(order: int) -> tuple[IntArray, IntArray]:
     return np.array(of_edge), np.array(powers)
 
 
-def _values(powers: IntArray, points: Array) -> Array:
+def _polynomial_values(powers: IntArray, points: Array) -> Array:
     """Return the values of m polynomials, given by powers (m, 3) of barycentric coordinates, at points (2, q) of
     the reference triangle, shape (m, q)."""
     barycentric = np.vstack([1 - points[0] - points[1], points])
     return np.asarray(np.prod(barycentric ** powers[:, :, None], axis=1))
 
 
-def _derivatives(element: Any, degree: int) -> tuple[Any, Any]:
+def _derivative_functions(element: Any, degree: int) -> tuple[Any, Any]:
     """Return two functions of points (2, q) of the reference triangle: first derivatives, shape (p, 2, q), and
     second derivatives, shape (p, 2, 2, q), of an element's p shape functions."""
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
@@ -261,7 +261,7 @@ def _moment_matrix(
 ) -> sparse.csr_array:
     """Return the matrix that gives the bending moments xx, yy, xy at the N nodes of a plate from its q unknowns;
     shape (3 N, q) [N], as means of adjacent triangles."""
-    values = _values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
+    values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
     blocks = -np.einsum("mk,tmc,tmp,tk->tkcp", values, tensors, solution, share, optimize=True)

@@ -16,7 +16,7 @@ from phlexible.errors import ParameterError
 EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
 
-def number(text: str) -> float:
+def real_number(text: str) -> float:
     """Return the real number in a text of Nastran as a float. The text may omit the E of an exponent ("2.5+10") or
     write a D."""
     plain = text.strip().upper().replace("D", "E")
@@ -222,4 +222,4 @@ class _CoordinateSystems:
 
 def _parse_numbers(fields: list[str]) -> Array:
     """Return the real numbers in text fields of a Nastran file as an array; empty fields are zero."""
-    return np.array([number(each) if each else 0.0 for each in fields])
+    return np.array([real_number(each) if each else 0.0 for each in fields])

@@ -35,7 +35,7 @@ from phlexible.bodies.flexible.plate_elements import (
     surface_strains,
 )
 from phlexible.bodies.flexible.points import OUTSIDE, FlexiblePoints, cell_at
-from phlexible.bodies.flexible.retained import ShapeOptions, condensed, interface_motion, retained_body
+from phlexible.bodies.flexible.retained import ShapeOptions, condense, interface_motion, retained_body
 from phlexible.bodies.flexible.skin import plane_triangles
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.structure import Unknowns
@@ -82,7 +82,7 @@ def _plate_interface(
         basis, averaged = _quadrature_basis(mesh, None, facets), mesh.mesh.facets.T[facets]
         area = thickness * outward_area(basis)
     else:
-        raise region.too_small(name, mesh)
+        raise region.size_error(name, mesh)
     if kind is InterfaceKind.AVERAGE:
         region.refuse_rest(name, mesh, averaged)
         members = np.unique(mesh.element_nodes[cells]) if len(cells) else mesh.facet_nodes(facets)
@@ -163,11 +163,11 @@ class PlatePoints(FlexiblePoints):
     thickness: float
     moments: Array | None = None
 
-    def in_basis(self, chosen: Array) -> Self:
+    def in_smaller_basis(self, chosen: Array) -> Self:
         """Return the material points of this plate for k elastic coordinates in place of n; ``chosen`` (n, k)
         expresses the old coordinates by the new ones."""
         moments = None if self.moments is None else self.moments @ chosen
-        return replace(super().in_basis(chosen), moments=moments)
+        return replace(super().in_smaller_basis(chosen), moments=moments)
 
     @property
     def nodes(self) -> Array:
@@ -184,7 +184,7 @@ class PlatePoints(FlexiblePoints):
         return np.concatenate([corners, corners + len(self.mesh.nodes)])
 
     @property
-    def middle(self) -> Array:
+    def middle_shapes(self) -> Array:
         """Displacements of the N nodes of this plate's middle surface per unit of each of n elastic coordinates,
         shape (N, 3, n)."""
         upper, lower = np.split(self.shapes, 2)
@@ -198,7 +198,7 @@ class PlatePoints(FlexiblePoints):
         director = (upper - lower) / self.thickness
         return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
 
-    def inside(self, position: Array, described: str) -> MaterialPoint:
+    def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point at an undeformed position (3,) [m] in this plate. Raise ``AttachmentError``
         outside of it; ``described`` names the position in the message.
 
@@ -206,13 +206,13 @@ class PlatePoints(FlexiblePoints):
             AttachmentError: outside the plate.
         """
         if not abs(position[2]) <= (0.5 + OUTSIDE) * self.thickness:
-            raise self.refuse(described, position)
+            raise self.outside_error(described, position)
         cell = cell_at(self.mesh, position[:2])
         if cell is None:
-            raise self.refuse(described, position)
+            raise self.outside_error(described, position)
         values, gradients = cell.functions()
         nodes = self.mesh.element_nodes[cell.element]
-        middle, rotations = self.middle[nodes], np.einsum("k,kcn->cn", values, self.rotations[nodes])
+        middle, rotations = self.middle_shapes[nodes], np.einsum("k,kcn->cn", values, self.rotations[nodes])
         slopes = np.einsum("ka,kcn->can", gradients, middle)
         rotations[2] = (slopes[1, 0] - slopes[0, 1]) / 2
         shapes = np.einsum("k,kcn->cn", values, middle)
@@ -238,10 +238,10 @@ def plate_skin(points: PlatePoints) -> Skin:
     that move with the nodes."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
-    count, shapes = len(nodes), points.middle[nodes]
+    count, shapes = len(nodes), points.middle_shapes[nodes]
     positions = mesh.nodes[nodes]
     triangles = plane_triangles(mesh)
-    rim, outward = _rim(points)
+    rim, outward = _rim_edges(points)
     quads = 2 * count + np.arange(4 * len(rim)).reshape(-1, 4)
     around = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return Skin(
@@ -257,7 +257,7 @@ def plate_skin(points: PlatePoints) -> Skin:
     )
 
 
-def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
+def _rim_edges(points: PlatePoints) -> tuple[IntArray, Array]:
     """Return the boundary edges of a plate's mesh as pairs of vertices, counter-clockwise, shape (b, 2), and their
     outward normals, shape (b, 3)."""
     mesh = points.mesh.mesh
@@ -289,7 +289,7 @@ def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntAr
     mesh, h = points.mesh, section.thickness
     n = points.shapes.shape[2]
     unknowns = np.zeros((mesh.node_count, UNKNOWNS, n))
-    unknowns[:, :3], unknowns[:, 3:] = points.middle, points.rotations[:, :2]
+    unknowns[:, :3], unknowns[:, 3:] = points.middle_shapes, points.rotations[:, :2]
     wanted = np.zeros(mesh.node_count, dtype=bool)
     wanted[nodes % mesh.node_count] = True
     total, count = np.zeros((mesh.node_count, 2, 3, n)), np.zeros(mesh.node_count)
@@ -367,7 +367,7 @@ def body_of_plate(
     def make() -> StoredShapes:
         model = _plate_model(mesh, materials, section, nodal_mass)
         ports = tuple(replace(port, rows=np.asarray(model.nodal.T @ port.rows.T).T) for port in interfaces)
-        result = condensed(model.mass, model.stiffness, model.unknowns, ports, choice)
+        result = condense(model.mass, model.stiffness, model.unknowns, ports, choice)
         shapes = np.asarray(model.nodal @ result.shapes)
         nodal_moments = np.zeros((0, 3, shapes.shape[1]))
         if model.moments is not None:
@@ -376,7 +376,7 @@ def body_of_plate(
             return replace(StoredShapes.of(result), shapes=shapes, moments=nodal_moments)
 
         def relaxed(loads: Array) -> Array:
-            return np.asarray(model.nodal @ result.relaxed(np.asarray(model.nodal.T @ loads)))
+            return np.asarray(model.nodal @ result.static_response(np.asarray(model.nodal.T @ loads)))
 
         stretched = surface_strains(mesh, section, shapes, result.basis.frequencies, relaxed)
         new_shapes = StoredShapes.of(result, plate_geometric_stiffness(mesh, section, shapes), stretched)

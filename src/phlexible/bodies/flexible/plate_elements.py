@@ -98,11 +98,11 @@ def plate_section(
     elif theory is PlateTheory.MINDLIN:
         across = SHEAR_FACTOR * shear
     else:
-        across = NO_SHEAR * membrane[:, 0, 0] * h**2 / 12 / _areas(mesh)
+        across = NO_SHEAR * membrane[:, 0, 0] * h**2 / 12 / _element_areas(mesh)
     return PlateSection(h, membrane, across, materials.density, materials.viscosity, element, materials.relaxation)
 
 
-def _areas(mesh: ElementMesh) -> Array:
+def _element_areas(mesh: ElementMesh) -> Array:
     """Return the area of each element of a plane mesh, shape (e,) [m2]."""
     areas = np.zeros(mesh.cell_count)
     for part in mesh.quadrature(2):
@@ -402,10 +402,10 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
     n = shapes.shape[1]
     result = np.zeros((n, n, n))
     for part in plate_quadrature(mesh, section):
-        stress = resultants(part, section, shapes) * part.weights[..., None, None]
+        stress = stress_resultants(part, section, shapes) * part.weights[..., None, None]
         slopes, tilts, director = surface_gradients(part, shapes)
         forces, moments, shears = stress[:, :, :3], stress[:, :, 3:6], stress[:, :, 6:]
-        tensors = _tensors(forces), _tensors(moments)  # (e, q, 2, 2, n)
+        tensors = _symmetric_tensors(forces), _symmetric_tensors(moments)  # (e, q, 2, 2, n)
         for k in range(n):
             force, moment = (tensor[..., k] for tensor in tensors)
             small = _work(slopes, force, slopes) + section.thickness**2 / 12 * _work(tilts, force, tilts)
@@ -415,7 +415,7 @@ def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: 
     return np.asarray((result + result.transpose(0, 2, 1)) / 2)
 
 
-def resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
+def stress_resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
     """Return membrane forces, bending moments and shear forces of a plate for n displacement shapes (5 N, n) at
     quadrature points; shape (e, q, 8, n)."""
     strains = part.strains @ shapes[part.unknowns][:, None]
@@ -434,7 +434,7 @@ def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Arra
     return slopes, tilts, director
 
 
-def _tensors(rows: Array) -> Array:
+def _symmetric_tensors(rows: Array) -> Array:
     """Return symmetric tensors (e, q, 2, 2, n) from their components xx, yy, xy, given as (e, q, 3, n)."""
     return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
 

@@ -48,7 +48,7 @@ class InterfaceMotion:
     areas: Array
 
     @property
-    def listed(self) -> str:
+    def names_text(self) -> str:
         """Names of the interfaces of this body as text for messages; "none" if there are none."""
         return ", ".join(map(repr, self.names)) or "none"
 
@@ -61,7 +61,7 @@ class InterfaceMotion:
         """
         if name not in self.names:
             raise AttachmentError(
-                f"the body has no interface {name!r}; it has {self.listed}"
+                f"the body has no interface {name!r}; it has {self.names_text}"
                 f" (interfaces={{{name!r}: 'rigid'}} of its description makes one where there is such a place)"
             )
         k = self.names.index(name)
@@ -91,7 +91,7 @@ class FlexiblePoints(MaterialPoints):
         if the surface is unknown."""
         return np.arange(len(self.shapes))
 
-    def in_basis(self, chosen: Array) -> Self:
+    def in_smaller_basis(self, chosen: Array) -> Self:
         """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
         expresses the old coordinates by the new ones."""
         interfaces = self.interfaces
@@ -99,7 +99,7 @@ class FlexiblePoints(MaterialPoints):
         return replace(self, shapes=self.shapes @ chosen, interfaces=reduced)
 
     @abstractmethod
-    def inside(self, position: Array, described: str) -> MaterialPoint:
+    def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point at an undeformed position (3,) [m] in this body. Raise ``AttachmentError``
         outside of it; ``described`` names the position in the message.
 
@@ -118,14 +118,14 @@ class FlexiblePoints(MaterialPoints):
             case Interface(name):
                 return self.interfaces.locate(name)
             case Origin():
-                return self.inside(np.zeros(3), "the origin of the mesh")
+                return self.point_inside(np.zeros(3), "the origin of the mesh")
             case SurfaceNode(number):
                 return MaterialPoint(self.nodes[number], self.shapes[number], None, is_watched_only=True)
             case MaterialPosition(position):
-                return self.inside(vector("position", position), f"the point {position}")
+                return self.point_inside(vector("position", position), f"the point {position}")
         raise AttachmentError(
             f"a body from a mesh and a plate have no {label_of(location)}: joints and loads act on interfaces, "
-            f'part["name"] ({self.interfaces.listed}; the body is described with interfaces=...), '
+            f'part["name"] ({self.interfaces.names_text}; the body is described with interfaces=...), '
             "sensors at point((x, y, z)) too"
         )
 
@@ -142,12 +142,12 @@ class FlexiblePoints(MaterialPoints):
         """Return the index of the node of this body that is closest to a position (3,) [m]."""
         return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
-    def refuse(self, described: str, position: Array) -> AttachmentError:
+    def outside_error(self, described: str, position: Array) -> AttachmentError:
         """Return (not raise) an error that a position is not in this body and where the nearest node is."""
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
-            f"{self.interfaces.listed}"
+            f"{self.interfaces.names_text}"
         )
 
 
@@ -163,18 +163,18 @@ class NodePoints(FlexiblePoints):
     places: Array
     rotations: Array | None
 
-    def in_basis(self, chosen: Array) -> Self:
+    def in_smaller_basis(self, chosen: Array) -> Self:
         """Return the material points of this body for k elastic coordinates in place of n; ``chosen`` (n, k)
         expresses the old coordinates by the new ones."""
         rotations = None if self.rotations is None else self.rotations @ chosen
-        return replace(super().in_basis(chosen), rotations=rotations)
+        return replace(super().in_smaller_basis(chosen), rotations=rotations)
 
     @property
     def nodes(self) -> Array:
         """Undeformed positions of the N nodes of this body, which is known at its nodes only, shape (N, 3) [m]."""
         return self.places
 
-    def inside(self, position: Array, described: str) -> MaterialPoint:
+    def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point of the node of this body at an undeformed position (3,) [m]; raise
         ``AttachmentError`` unless a node is there.
 
@@ -183,7 +183,7 @@ class NodePoints(FlexiblePoints):
         """
         node = self.nearest(position)
         if np.abs(self.places[node] - position).max() > OUTSIDE * np.ptp(self.places, axis=0).max():
-            raise self.refuse(described, position)
+            raise self.outside_error(described, position)
         rotations = None if self.rotations is None else self.rotations[node]
         return MaterialPoint(self.places[node], self.shapes[node], rotations, is_watched_only=True)
 
@@ -211,7 +211,7 @@ class MeshPoints(FlexiblePoints):
         mesh = self.mesh.mesh
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
-    def inside(self, position: Array, described: str) -> MaterialPoint:
+    def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point at an undeformed position (3,) [m] in the mesh of this body, interpolated in
         its element. Raise ``AttachmentError`` outside of the mesh.
 
@@ -223,7 +223,7 @@ class MeshPoints(FlexiblePoints):
             raise AttachmentError(f"{described} must have z = 0 in a plane mesh")
         cell = cell_at(self.mesh, position[:d])
         if cell is None:
-            raise self.refuse(described, position)
+            raise self.outside_error(described, position)
         values, gradients = cell.functions()
         shapes_of_nodes = self.shapes[self.mesh.element_nodes[cell.element]]  # (k, 3, n)
         shapes = np.einsum("k,kcn->cn", values, shapes_of_nodes)

@@ -57,7 +57,7 @@ class RetainedShapes:
     counts: tuple[int, int, int, int]
 
 
-def every_shape(framed: FramedStructure) -> RetainedShapes:
+def all_elastic_shapes(framed: FramedStructure) -> RetainedShapes:
     """Return all elastic vibration shapes of a small structure with their frequencies. They serve models that
     another program has reduced already.
 
@@ -69,7 +69,7 @@ def every_shape(framed: FramedStructure) -> RetainedShapes:
         raise ParameterError(
             f"modes=None retains all {size} unknowns, which is possible for at most {MOST_DENSE}: pass a number"
         )
-    span = framed.elastic(np.eye(size))
+    span = framed.elastic_basis(np.eye(size))
     forces = framed.structure.stiffness @ span
     shapes, squares = _diagonalized(span, forces, framed.structure)
     return RetainedShapes(shapes, np.sqrt(squares), (0, 0, size - r, 0))
@@ -186,7 +186,7 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
     """Return loads (N, k) balanced by forces on the frame conditions of a structure; without those that become zero
     by it and so cause no strain, shape (N, l)."""
-    balanced = framed.balanced(loads)
+    balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
 
@@ -283,7 +283,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
         second_moments=np.einsum("abij,ik,jl->abkl", data.all_moments, wide, wide, optimize=True),
         strain=_reduced_strain(data.strain, frequencies, small, chosen),
         damping=chosen.T @ data.damping @ chosen,
-        points=data.points.in_basis(chosen),
+        points=data.points.in_smaller_basis(chosen),
         elastic_units=data.elastic_units[: len(small)],
     )
     return reduced, small
@@ -374,7 +374,7 @@ class Condensed:
         """Name of the library that factored the stiffness matrix when this model was reduced, such as "SuperLU"."""
         return self._constrained.solver
 
-    def relaxed(self, loads: Array) -> Array:
+    def static_response(self, loads: Array) -> Array:
         """Return the static displacements (N, k) of this finite element model under loads (N, k) whose resultant is
         zero."""
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
@@ -404,7 +404,7 @@ def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotate
     return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)
 
 
-def condensed(
+def condense(
     mass: sparse.csr_array,
     stiffness: sparse.csr_array,
     unknowns: Unknowns,
@@ -428,7 +428,7 @@ def condensed(
     framed = FramedStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
     loads, inertial = _unit_loads(tied, unknowns, choice)
     if choice.modes is None:
-        basis = every_shape(framed)
+        basis = all_elastic_shapes(framed)
     else:
         fastest = np.inf
         if choice.inertial_shapes:

@@ -198,7 +198,7 @@ class FramedStructure:
                 'on one line); take frame="mean_axis" or an interface with an area'
             )
 
-    def balanced(self, loads: Array) -> Array:
+    def balanced_loads(self, loads: Array) -> Array:
         """Return loads (N, k) on this structure with forces on its frame conditions added, so that their resultant
         is zero. Loads on the frame conditions alone become zero."""
         rigid, frame = self.structure.rigid, self.frame
@@ -211,12 +211,12 @@ class FramedStructure:
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
         """
-        result = self._supported_response(self.balanced(loads))
+        result = self._supported_response(self.balanced_loads(loads))
         rigid, frame = self.structure.rigid, self.frame
         result -= rigid @ np.linalg.solve(frame @ rigid, frame @ result)
         return result
 
-    def elastic(self, columns: Array) -> Array:
+    def elastic_basis(self, columns: Array) -> Array:
         """Return a basis of all displacements of this structure that satisfy its r frame conditions, shape (N, N -
         r); from a basis (N, N) of all displacements."""
         rigid, frame = self.structure.rigid, self.frame

@@ -180,13 +180,13 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMes
     places[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(places, kind.dimension, is_flat)
     cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
-    facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _items(mesh.boundaries)}
+    facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _groups(mesh.boundaries)}
     return UserMesh(
         kind,
         order,
         places,
         np.asarray(cells, dtype=np.int64),
-        {name: np.asarray(group, dtype=np.int64) for name, group in _items(mesh.subdomains)},
+        {name: np.asarray(group, dtype=np.int64) for name, group in _groups(mesh.subdomains)},
         {},
         facets,
     )
@@ -199,7 +199,7 @@ def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
 
-def _items(groups: Any) -> Any:
+def _groups(groups: Any) -> Any:
     """Return pairs (name, members) of the groups of a scikit-fem mesh, without those that scikit-fem adds
     itself."""
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]

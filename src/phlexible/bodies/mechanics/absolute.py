@@ -114,7 +114,7 @@ def node_positions(body: AbsoluteBody, q: Array) -> Array:
     return q.reshape(-1, body.dimension)
 
 
-def with_total(rows: Array) -> Array:
+def with_row_sum(rows: Array) -> Array:
     """Return rows (g, k) with their sum appended as one more entry, shape (g, k + 1). A sum that is round-off is
     set to zero."""
     total = rows.sum(axis=1, keepdims=True)
@@ -147,7 +147,7 @@ def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
     origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 
     def vector(rows: Array) -> Array:
-        total = with_total(rows)[:, -1:]
+        total = with_row_sum(rows)[:, -1:]
         return np.asarray((rows[:, None, 1:] @ differences)[..., 0, :] + total * origin)
 
     u = vector(group.first)

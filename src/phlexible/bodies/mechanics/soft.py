@@ -112,7 +112,7 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
     law = QuadraticConstitution(group.law.lame, group.law.shear)
-    return stress_force(group, x, law.change(np.broadcast_to(np.eye(3), E.shape), E))
+    return stress_force(group, x, law.stress_change(np.broadcast_to(np.eye(3), E.shape), E))
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.beam.bases import independent
+from phlexible.bodies.beam.bases import independent_columns
 from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError, PoleError
@@ -332,5 +332,5 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     stiffness = as_array(elastic_tangent(body.data, np.zeros(count)))
     strength = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, stiffness @ columns)))
     strained = strength > RIGID * strength.max(initial=0.0)
-    found = independent(np.zeros((count, 0)), columns[:, strained], stiffness)
+    found = independent_columns(np.zeros((count, 0)), columns[:, strained], stiffness)
     return body.body.described_coordinates(found, body.held, linear.system.dimension)
