@@ -340,8 +340,8 @@ def versine_quotient(square: Array) -> Array:
 
 @_taped(TapeOperation.REST)
 def sine_rest_quotient(square: Array) -> Array:
-    """Return (t - sin t) / t^3, elementwise and 1/6 at t = 0, for arrays of t^2 passed as ``square``; by a series
-    near zero. These may be floats or tape numbers, which record the operation."""
+    """Return (t - sin t) / t^3, elementwise and 1/6 at t = 0, for arrays of t^2 passed as ``square``. Near zero it
+    is a series. These may be floats or tape numbers, which record the operation."""
     size = np.where(square > 1e-4, np.sqrt(square), 1.0)
     return np.where(square > 1e-4, (size - np.sin(size)) / size**3, 1 / 6 - square / 120 + square**2 / 5040)
 

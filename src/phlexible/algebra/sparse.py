@@ -85,8 +85,8 @@ def is_zero(matrix: Matrix) -> bool:
 
 
 def bytes_of(matrix: Matrix) -> tuple[object, ...]:
-    """Return shape and content of a dense or sparse matrix as a hashable tuple. It is equal for matrices with
-    identical numbers, as a key of a dictionary or cache."""
+    """Return shape and content of a dense or sparse matrix as a hashable tuple. It serves as a key of a dictionary:
+    it is equal for matrices with identical numbers."""
     if isinstance(matrix, np.ndarray):
         return (matrix.shape, matrix.tobytes())
     return (matrix.shape, matrix.indptr.tobytes(), matrix.indices.tobytes(), matrix.data.tobytes())
@@ -515,8 +515,8 @@ def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
 def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
     """Return the dense windows (slice of rows, slice of columns) that cover the nonzero entries of a matrix at
-    least cost; by dynamic programming over the columns. ``spans`` has the first nonzero row of each column and the
-    one after the last."""
+    least cost. They are found by dynamic programming over the columns. ``spans`` has the first nonzero row of each
+    column and the one after the last."""
     count = len(spans)
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))
     top, bottom = first, last

@@ -29,7 +29,7 @@ def derivatives(
     many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
-    the function's values; by polynomial interpolation in shrinking windows around the time.
+    the function's values. They are those of interpolating polynomials in shrinking windows around the time.
 
     ``function`` returns arrays of one shape, ``many``, if known, those of many times. A polynomial of degree 12
     through Chebyshev points of a window around the time (after it near the ``begin``, before it near the ``end``
@@ -65,8 +65,8 @@ def derivatives(
 
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
-    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k); by
-    differences in one window of fixed length (0.02 s) around each time. The accuracy is unknown.
+    """Return approximate derivatives of a user's function of time at many times [s], shape (times, k). They are
+    differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -348,7 +348,7 @@ def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
 
 def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
     """Return, for each time, a record of time, value of the user's function ``rates`` and the derivative of the
-    function ``values`` by differences; whether they agree or not."""
+    function ``values`` by differences. Agreement is not judged."""
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 

@@ -174,7 +174,7 @@ class UserScalar(ScalarFunction):
 
     def curvature(self, x: Array) -> Array:
         """Return the second derivatives of a user's function of one invariant at arguments x, of the shape of x
-        [J/m3]; by central differences of the user's first derivative."""
+        [J/m3]. They are central differences of the user's first derivative."""
         change = 1e-5 * np.abs(x)
         return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
 
@@ -321,8 +321,8 @@ class SoftLaw(ABC):
 
     @abstractmethod
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the energy, stress and tangent functions of this elastic law for a solid (``plane`` None); or for
-        a sheet in plane stress (its thickness is free) or plane strain (it is constant).
+        """Return the energy, stress and tangent functions of this elastic law for a solid (``plane`` None) or a
+        sheet. A sheet is in plane stress (its thickness is free) or in plane strain (it is constant).
 
         Raises:
             ParameterError: a law that such a body cannot have.
@@ -413,8 +413,8 @@ class NeoHookean(_ModulusLaw):
     """
 
     def constitution(self, plane: PlaneState | None) -> Constitution:
-        """Return the energy, stress and tangent functions of the neo-Hookean law for a solid (``plane`` None); or
-        for a sheet in plane stress or plane strain."""
+        """Return the energy, stress and tangent functions of the neo-Hookean law for a solid (``plane`` None), or a
+        sheet in plane stress or strain."""
         shear = self.shear_modulus
         volume: ScalarFunction
         if plane is PlaneState.STRESS:

@@ -151,9 +151,9 @@ class SoftMesh:
         return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
 
     def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
-        """Return the shape functions (q, k) at q quadrature points of each element of this mesh, their gradients
-        (e, q, k, 3) [1/m]; and the volumes (areas of a sheet) of the points (e, q). ``degree`` is the polynomial
-        degree that is integrated exactly.
+        """Return the shape functions (q, k) at q quadrature points of each element of this mesh and their gradients
+        (e, q, k, 3) [1/m]. Also return the volumes (areas of a sheet) of the points (e, q). ``degree`` is the
+        polynomial degree that is integrated exactly.
 
         Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
         is zero.

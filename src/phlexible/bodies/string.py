@@ -185,7 +185,7 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     """Return the node positions of a string that hangs at rest under gravity between two fixed ends, shape (N, 3)
-    [m]; by Newton's method from a catenary.
+    [m]. It is found by Newton's method from a catenary.
 
     Args:
         body: of the string in dimension 3.
@@ -247,8 +247,8 @@ def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
 
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of an inextensible string that hangs as a catenary between two ends; or of a
-    straight line if it is too short, shape (N, 3) [m]."""
+    """Return the node positions of an inextensible string that hangs as a catenary between two ends, shape (N, 3)
+    [m]. If it is too short, they are on a straight line."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))
@@ -379,8 +379,8 @@ class String(NodalBody):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string at t = 0, from the user's shape and
-        velocity; or from position and rotation of the straight string."""
+        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the user's
+        shape and velocity, or from position and rotation of the straight string."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:

@@ -43,7 +43,7 @@ def quadratic_values(s: Array) -> Array:
 
 def quadratic_slopes(s: Array, length: float) -> Array:
     """Return the derivatives d/dx of the three quadratic Lagrange shape functions of a line element of the given
-    length [m]; at relative positions s (k,) in [0, 1], shape (k, 3) [1/m]."""
+    length [m], shape (k, 3) [1/m]. They are at relative positions s (k,) in [0, 1]."""
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
@@ -53,9 +53,9 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m]; at
-    relative positions s (k,) in [0, 1], shape (k, 4). They belong to the deflection and slope at the start, then at
-    the end."""
+    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m], shape
+    (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the deflection and slope at the start,
+    then at the end."""
     return np.stack(
         [
             (1 - s) ** 2 * (1 + 2 * s),

@@ -330,8 +330,8 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Raise ``ParameterError`` if the columns of a user's reduced basis of a beam are linearly dependent; or lack
-    the axial displacements that bending needs (membrane locking).
+    """Raise ``ParameterError`` if the columns of a user's reduced basis of a beam are unsuitable: linearly
+    dependent, or without the axial displacements that bending needs (membrane locking).
 
     Args:
         columns: shape (n, k).

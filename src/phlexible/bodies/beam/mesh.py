@@ -281,8 +281,8 @@ class BeamMesh:
         )
 
     def locate_elements(self, x: Array) -> tuple[IntArray, Array]:
-        """Return the index of the element of this beam that contains each position x [m]; and the relative position
-        in it from 0 to 1, both of shape (k,). A node belongs to the element to its right."""
+        """Return the index of the element of this beam that contains each position x [m], shape (k,). Also return
+        the relative position in it from 0 to 1, shape (k,). A node belongs to the element to its right."""
         position = x / self.element_length
         element = np.clip(np.floor(position).astype(np.int64), 0, self.elements - 1)
         return element, position - element
@@ -417,8 +417,8 @@ def section_strains(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the strains of a beam's cross-sections at k points per unit of n coordinates; as a dictionary by kind
-    (stretch, shear, twist, bending) of matrices (k, n)."""
+    """Return the strains of a beam's cross-sections at k points per unit of n coordinates. The result is a
+    dictionary by kind (stretch, shear, twist, bending) of matrices (k, n)."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,

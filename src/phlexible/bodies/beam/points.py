@@ -76,12 +76,12 @@ class BeamPoints(MaterialPoints):
 
     def fields(self, x: Array) -> BeamFields:
         """Return displacements, slopes and strains on the axis of this beam at positions x (k,) [m], per unit of
-        each of n elastic coordinates; as matrices (k, n)."""
+        each of n elastic coordinates: matrices (k, n)."""
         return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
-        """Return ``count`` equidistant points of the undeformed axis of this beam, shape (count, 3) [m]; and their
-        displacements per unit of each of n elastic coordinates, shape (count, 3, n)."""
+        """Return ``count`` equidistant points of the undeformed axis of this beam, shape (count, 3) [m]. Also
+        return their displacements per unit of each of n elastic coordinates, shape (count, 3, n)."""
         x = np.linspace(0.0, self.mesh.length, count)
         at = self.fields(x).with_arrays()
         positions = np.zeros((count, 3))

@@ -197,7 +197,7 @@ class Strain(StrEnum):
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     """Return the strain energy of a beam as a function of its elastic coordinates, with linear or von Karman axial
-    strain; from the strains and stiffnesses of its elements.
+    strain. It follows from the strains and stiffnesses of its elements.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an

@@ -284,8 +284,8 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _set_members(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Yield instance name and number of each node or element in a set or surface of this Abaqus deck; also
-        those of other sets that it contains."""
+        """Yield instance name and number of each node or element in a set or surface of this Abaqus deck. Members
+        of other sets that it names are included."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for block in scope.sets[kind, name]:

@@ -12,8 +12,8 @@ from phlexible.errors import ParameterError
 
 
 def chosen_points(name: str, nodes: Any, positions: Array, groups: Mapping[str, IntArray]) -> IntArray:
-    """Return the indices of the mesh points that a user chose by numbers; by a function of position or by the name
-    of a group, in the order of the choice.
+    """Return the indices of the mesh points that a user chose, in the order of the choice: by numbers, by a
+    function of position, or by the name of a group.
 
     Args:
         name: name of the choice in error messages.

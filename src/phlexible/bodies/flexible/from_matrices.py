@@ -69,7 +69,7 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Check a user's mass, stiffness and damping matrices from another finite element program; and return them as a
+    """Check a user's mass, stiffness and damping matrices from another finite element program. Return them as a
     model without the unknowns that have neither mass nor stiffness.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.

@@ -84,8 +84,8 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a body from matrices, whose unknowns may be rotations and modal coordinates, for
-    n shapes: mass [kg], first moments S (3, n + 1), second moments W (3, 3, n + 1, n + 1).
+    """Return the mass integrals of a finite element body, given by its mass matrix, for n displacement shapes: mass
+    [kg], first moments S (3, n + 1), second moments W (3, 3, n + 1, n + 1).
 
     Args:
         mass: shape (N, N).

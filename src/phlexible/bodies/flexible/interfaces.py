@@ -174,8 +174,8 @@ class MeshRegion:
             )
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
-        """Return (not raise) an error that the nodes chosen for this region of a mesh cover no side of an
-        element."""
+        """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover no
+        side of an element."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
             f"interface {name!r} has {int(self.is_chosen.sum())} node(s) that cover no side of an element: an "
@@ -185,8 +185,8 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes; by a function of
-    position or by the name of a group.
+    """Return the region of a mesh (elements, facets and vertices) that a user chose: by nodes, by a function of
+    position, or by the name of a group.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -350,7 +350,7 @@ def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
     """Return a finite element structure in which the nodes of each rigid interface follow displacement and rotation
-    of the interface; and so are no unknowns any more."""
+    of the interface. They are no unknowns any more."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]

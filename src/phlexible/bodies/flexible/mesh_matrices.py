@@ -118,8 +118,8 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids or plane
-    strain; or as effective constants of plane stress."""
+    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material, for solids and plane
+    strain. In plane stress the Lame constant is the effective one."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:

@@ -222,7 +222,7 @@ class PlatePoints(FlexiblePoints):
 
 def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
     """Return the displacements of points at +height and -height [m] above the N nodes of a plate, upper points
-    first, shape (2 N, 3, n); from n columns of its nodal unknowns (5 N, n)."""
+    first, shape (2 N, 3, n). ``columns`` (5 N, n) are its nodal unknowns in n shapes."""
     middle, rotations = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
     director = np.stack([rotations[:, 1], -rotations[:, 0], np.zeros_like(rotations[:, 0])], axis=1)
     return np.concatenate([middle + height * director, middle - height * director])

@@ -86,8 +86,8 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Return thickness, stiffness and mass per area of the elements of a plate; from elastic constants of plane
-    stress that are already multiplied by the thickness."""
+    """Return thickness, stiffness and mass per area of the elements of a plate. They follow from elastic constants
+    of plane stress that are already multiplied by the thickness."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -253,7 +253,7 @@ def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[Plate
 
 def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
     """Return membrane strains, curvatures and shear strains of plate elements per unit of their nodal unknowns,
-    shape (e, q, 8, 5 k); at points (2, q) of the reference cell."""
+    shape (e, q, 8, 5 k). They are at points (2, q) of the reference cell."""
     shear = shear_interpolation(mesh.kind)
     result = _nodal_strains(mesh, shear, elements, points)
     if mesh.kind.is_simplex:
@@ -298,7 +298,7 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
     """Return the strains of plate elements per unit of their nodal unknowns, without inner rotations, shape (e, q,
-    8, 5 k); at points (2, q) of the reference cell."""
+    8, 5 k). They are at points (2, q) of the reference cell."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
@@ -326,8 +326,8 @@ def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], s
 
 
 def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, values: Array) -> Array:
-    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh; for m sets of values
-    of the functionals (e, T, m), shape (e, q, 2, m)."""
+    """Return the shear strains of e plate elements at points (2, q), in the axes of the mesh, shape (e, q, 2, m).
+    They belong to m sets of values of the functionals, ``values`` (e, T, m)."""
     reference = np.einsum("qat,etm->eqam", shear.fields(points), values, optimize=True)
     return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
 

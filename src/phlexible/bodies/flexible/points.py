@@ -143,7 +143,8 @@ class FlexiblePoints(MaterialPoints):
         return int(((self.nodes - position) ** 2).sum(axis=1).argmin())
 
     def outside_error(self, described: str, position: Array) -> AttachmentError:
-        """Return (not raise) an error that a position is not in this body and where the nearest node is."""
+        """Return (not raise) an exception with the message that a position is not in this body, and where the
+        nearest node is."""
         shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(position)])
         return AttachmentError(
             f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "

@@ -157,7 +157,8 @@ class _Span:
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
     """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the same space as
-    ``span`` (N, n); and their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness times ``span``."""
+    ``span`` (N, n). Also return their squared frequencies (n,) [rad2/s2]. ``forces`` is the stiffness times
+    ``span``."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -184,8 +185,8 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of a structure; without those that become zero
-    by it and so cause no strain, shape (N, l)."""
+    """Return loads (N, k) balanced by forces on the frame conditions of a structure, shape (N, l). Loads that
+    become zero by it, and so cause no strain, are left out."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
@@ -460,8 +461,8 @@ def condense(
 
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Return the unit forces and moments on the interfaces of a finite element model; and the inertial loads of an
-    accelerated and spinning frame, both of shape (N, loads)."""
+    """Return the unit forces and moments on the interfaces of a finite element model. Also return the inertial
+    loads of an accelerated and spinning frame, both of shape (N, loads)."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

@@ -218,7 +218,7 @@ class FramedStructure:
 
     def elastic_basis(self, columns: Array) -> Array:
         """Return a basis of all displacements of this structure that satisfy its r frame conditions, shape (N, N -
-        r); from a basis (N, N) of all displacements."""
+        r). ``columns`` (N, N) are a basis of all displacements."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))

@@ -341,8 +341,8 @@ def _collect_groups(
 
 
 def _cell_groups(mesh: Any) -> Any:
-    """Yield name, index of the cell block, and cell indices of each named group of a meshio mesh; from its cell
-    sets and gmsh's physical groups."""
+    """Yield name, index of the cell block, and cell indices of each named group of a meshio mesh. Groups are its
+    cell sets and gmsh's physical groups."""
     for name, per_block in (mesh.cell_sets or {}).items():
         if not name.startswith("gmsh:"):
             for number, members in enumerate(per_block):
@@ -413,8 +413,8 @@ def check_mesh(mesh: UserMesh) -> None:
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Raise ``ParameterError`` if elements of a mesh are inverted, folded or flat; or connected with the others
-    only as by a hinge (by nodes or edges). The message lists them.
+    """Raise ``ParameterError`` if elements of a mesh are unusable: inverted, folded, flat, or connected with the
+    others only as by a hinge (by nodes or edges). The message lists them.
 
     Raises:
         ParameterError: there are some; the message lists them.

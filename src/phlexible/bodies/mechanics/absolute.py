@@ -31,8 +31,8 @@ def strain_values(group: QuadraticStrains, x: Array) -> Array:
 
 
 def strain_rates(group: QuadraticStrains, x: Array, v: Array) -> Array:
-    """Return the time derivatives dC_g/dt of the scalar strains of a group of string elements, shape (..., g); for
-    node positions x and velocities v, both (..., N, d)."""
+    """Return the time derivatives dC_g/dt of the scalar strains of a group of string elements, shape (..., g). Node
+    positions are x, their velocities v, both (..., N, d)."""
     (first, second), (first_rate, second_rate) = _strain_vectors(group, x), _strain_vectors(group, v)
     return np.asarray((first_rate * second + first * second_rate).sum(axis=-1))
 
@@ -124,7 +124,7 @@ def with_row_sum(rows: Array) -> Array:
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
     """Return the gradients dC_g/dq of the strains of a group of string elements as columns of a sparse matrix,
-    shape (d N, g); for node positions ``nodes`` (N, d)."""
+    shape (d N, g). Node positions are ``nodes`` (N, d)."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
     columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
@@ -142,7 +142,7 @@ def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array)
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
     """Return the two vectors u and v whose dot product is each strain of a group of string elements, each of shape
-    (..., g, d); for node positions x (..., N, d)."""
+    (..., g, d). Node positions are x (..., N, d)."""
     nodal = x[..., group.nodes, :]
     origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 
@@ -163,7 +163,7 @@ def gradients_of_strains(group: QuadraticStrains, x: Array) -> Array:
 
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """Return the gradient of each strain of a group of string elements with respect to the positions of its k
-    nodes, shape (g, k, d); for coordinates q (d N,) of the body."""
+    nodes, shape (g, k, d). The coordinates of the body are q (d N,)."""
     return gradients_of_strains(group, node_positions(body, q))
 
 

@@ -23,7 +23,7 @@ SINGULAR, CLEARLY = 1e-12, 1e-10
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
     """Return the mass matrix M(eta) of a floating body for its N velocities nu (linear, angular, elastic rates),
-    shape (..., N, N); at elastic coordinates eta (..., n). The kinetic energy is nu.M.nu / 2.
+    shape (..., N, N). It depends on the elastic coordinates eta (..., n). The kinetic energy is nu.M.nu / 2.
 
     nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not have: v_z in the
     plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes; of a body about its
@@ -263,8 +263,8 @@ ROUND_OFF, CLEAR = 1e-12, 1e-10  # relative to the bound by the diagonal: round-
 
 @cached_on_owner
 def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
-    """Return the floating body with its mass integrals taken about its centre of mass; and the matrix (3, n + 1)
-    [m] that gives this centre's position from (1, eta) in the original body frame.
+    """Return the floating body with its mass integrals taken about its centre of mass. Also return the matrix (3, n
+    + 1) [m] that gives this centre's position from (1, eta) in the original body frame.
 
     The position is S xi / m in body axes, a linear function of xi = (1, eta). The returned body has S = 0 and W[a,
     b] minus S_a^T S_b / m, so that translation is decoupled from rotation and deformation. Its points are those of
@@ -423,8 +423,8 @@ def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration
 
 
 def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple[Array, Array, Array]:
-    """Return, from a body's velocities nu and their rates, its angular velocity w (3,), its rate dw/dt (3,); and
-    the tensor E = [dw/dt] + [w]^2 (3, 3). E times a moment arm is the acceleration there."""
+    """Return, from a body's velocities nu and their rates, its angular velocity w (3,) and its rate dw/dt (3,).
+    Also return the tensor E = [dw/dt] + [w]^2 (3, 3). E times a moment arm is the acceleration there."""
     spins, axes = slice(body.dimension, body.rigid_count), list(body.rotation_axes)
     w, spin_rate = np.zeros((2, 3))
     w[axes], spin_rate[axes] = nu[spins], acceleration[spins]

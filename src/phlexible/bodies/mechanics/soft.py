@@ -15,7 +15,7 @@ LEAST_STRAIN = 1e-5
 
 def deformation(group: ElementStrains, x: Array) -> Array:
     """Return the transposed deformation gradients, rows dx/dX_a, at the q quadrature points of e elements of a soft
-    body, shape (..., e, q, 3, d); for node positions x (..., N, d)."""
+    body, shape (..., e, q, 3, d). Node positions are x (..., N, d)."""
     nodal = x[..., group.nodes, :]
     differences = nodal - nodal[..., :1, :]
     return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, differences, optimize=True))
@@ -23,7 +23,7 @@ def deformation(group: ElementStrains, x: Array) -> Array:
 
 def metric(group: ElementStrains, x: Array) -> Array:
     """Return the right Cauchy-Green tensors C at the q quadrature points of e elements of a soft body, shape (...,
-    e, q, 3, 3); for node positions x (..., N, d)."""
+    e, q, 3, 3). Node positions are x (..., N, d)."""
     F = deformation(group, x)
     C = F @ np.swapaxes(F, -1, -2)
     if group.is_sheet:
@@ -128,8 +128,8 @@ def _strain_rows(group: ElementStrains, x: Array) -> Array:
 
 
 def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
-    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d); from the
-    tangents dS/dE of its law (e, q, 6, 6)."""
+    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d). ``tangent``
+    (e, q, 6, 6) are the tangents dS/dE of its law."""
     rows = _strain_rows(group, x)
     e, q, _, k, d = rows.shape
     flat = rows.reshape(e, q, 6, k * d)
