@@ -121,7 +121,7 @@ class UnstoredSoftLaw(SoftLaw):
 
 class _UnstoredConstitution(Constitution):
     lame = shear = float("nan")
-    energy = stress = change = _refuses("an InvariantLaw")
+    energy = stress = stress_change = _refuses("an InvariantLaw")
 
 
 @dataclass(frozen=True, eq=False)
