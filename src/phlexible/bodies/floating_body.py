@@ -82,19 +82,20 @@ class LocalMoments:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the second mass moments W of this long body are sparse: true if no product is subtracted from
-        them, which would make them full."""
+        """Whether the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body are sparse matrices:
+        true if no product is subtracted from them, which would make them full."""
         return not self.removed.any()
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
-        """All arrays that define the second mass moments W of this long body: nine sparse matrices, row by row, and
-        the subtracted part."""
+        """All arrays that define the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this long body: nine
+        sparse matrices, row by row, and the subtracted part."""
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Return the products W[a, b] xi of the second mass moments W of this body with vectors xi = (1, eta);
-        shape (..., n + 1), where eta are its elastic coordinates. The result has shape (..., 3, 3, n + 1)."""
+        """Return the products W[a, b] xi of the second mass moments of this body with vectors xi = (1, eta); shape
+        (..., 3, 3, n + 1). eta are elastic coordinates, W[a, b] = int rho Psi_a^T Psi_b with the shape functions
+        Psi."""
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
@@ -103,8 +104,8 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Return the mass matrix of the n elastic coordinates of this body, shape (n, n): the sum of its second
-        moments W[a, a] without the first row and column."""
+        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this body, for its shape
+        functions Phi, shape (n, n)."""
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)
@@ -117,13 +118,14 @@ class LocalMoments:
         return np.asarray(diagonal[1:])
 
     def along(self, form: Array) -> Array:
-        """Return the combination sum_ab form[a, b] W[a, b] of the second mass moments W of this body, with a matrix
-        ``form`` (3, 3). The result has shape (n + 1, n + 1)."""
+        """Return the sum over the axes of form[a, b] W[a, b], with a matrix ``form`` (3, 3), shape (n + 1, n + 1).
+        W[a, b] = int rho Psi_a^T Psi_b are the second mass moments of this body, Psi its shape functions."""
         planes = sum(form[a, b] * self.planes[a][b] for a in range(3) for b in range(3))
         return np.asarray(planes.toarray() - self.removed.T @ form @ self.removed)
 
     def toarray(self) -> Array:
-        """Return the second mass moments W of this body as a dense array, shape (3, 3, n + 1, n + 1)."""
+        """Return the second mass moments W[a, b] = int rho Psi_a^T Psi_b of this body, with its shape functions
+        Psi, as a dense array; shape (3, 3, n + 1, n + 1)."""
         planes = np.array([[plane.toarray() for plane in row] for row in self.planes])
         return np.asarray(planes - np.einsum("ai,bj->abij", self.removed, self.removed))
 
@@ -187,8 +189,8 @@ class FloatingBody:
 
     @property
     def all_moments(self) -> Array:
-        """Second mass moments W of this body as a dense array, also if they are stored sparse; shape (3, 3, n + 1,
-        n + 1)."""
+        """Second mass moments W[a, b] = int rho Psi_a^T Psi_b of this body, with its shape functions Psi, as a
+        dense array; shape (3, 3, n + 1, n + 1), also if they are stored sparse."""
         moments = self.second_moments
         return moments.toarray() if isinstance(moments, LocalMoments) else moments
 

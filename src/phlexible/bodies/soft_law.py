@@ -30,18 +30,18 @@ class ScalarFunction(ABC):
 
     @abstractmethod
     def value(self, x: Array) -> Array:
-        """Return the values of this function h of one invariant of the Cauchy-Green tensor C at arguments x, of the
-        shape of x [J/m3]."""
+        """Return the values h(x) of this function of an invariant of the right Cauchy-Green tensor (a term of a
+        stored energy); of the shape of x [J/m3]."""
 
     @abstractmethod
     def slope(self, x: Array) -> Array:
-        """Return the first derivatives dh/dx of this function h of one invariant of the Cauchy-Green tensor C at
-        arguments x; of the shape of x [J/m3]."""
+        """Return the first derivatives dh/dx of this function of an invariant of the right Cauchy-Green tensor (a
+        term of a stored energy); of the shape of x [J/m3]."""
 
     @abstractmethod
     def curvature(self, x: Array) -> Array:
-        """Return the second derivatives d2h/dx2 of this function h of one invariant of the Cauchy-Green tensor C at
-        arguments x; of the shape of x [J/m3]."""
+        """Return the second derivatives d2h/dx2 of this function of an invariant of the right Cauchy-Green tensor
+        (a term of a stored energy); of the shape of x [J/m3]."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
         """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h, of the shape of x0,

@@ -59,8 +59,8 @@ class StressSpace:
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:
-        """Return the strains of a body with elastic coordinates eta (n,), projected on its s stress functions phi:
-        int phi_s eps(eta), shape (s,)."""
+        """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi
+        (states of a port-Hamiltonian model): the integrals int phi_s eps(eta), shape (s,)."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:

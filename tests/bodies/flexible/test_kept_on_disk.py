@@ -27,7 +27,7 @@ def test_the_same_body_is_found_again_and_another_is_not(tmp_path, monkeypatch):
     assert len(list((tmp_path / "shapes").iterdir())) == 1
     found = []
     monkeypatch.setattr(
-        "phlexible.bodies.flexible.flexible_body.condensed", lambda *_: found.append(1) or pytest.fail("made anew")
+        "phlexible.bodies.flexible.flexible_body.condense", lambda *_: found.append(1) or pytest.fail("made anew")
     )
     same(plain, body(tmp_path / "shapes"))
     monkeypatch.undo()

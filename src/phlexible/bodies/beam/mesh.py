@@ -591,8 +591,9 @@ def beam_inertia(
 
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
-    """Return the mass integrals of a beam with n elastic coordinates: first moments S (3, n + 1) [kg m] and second
-    moments W (3, 3, n + 1, n + 1) [kg m2]. The kinetic energy follows from them.
+    """Return the mass integrals of a beam with n elastic coordinates: first moments S = int rho Psi (3, n + 1) [kg
+    m] and second moments W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1) [kg m2]. The columns of Psi are
+    position and shape functions.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].

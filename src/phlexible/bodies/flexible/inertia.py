@@ -20,8 +20,8 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Return the frame conditions of a finite element body as a matrix F (r, N). Elastic displacements u of its N
-    unknowns satisfy F u = 0, which separates them from rigid motions.
+    """Return the frame conditions of a finite element body, which tie its body frame to it, as a matrix F (r, N).
+    Elastic displacements u of the N unknowns satisfy F u = 0; rigid motions do not.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -66,8 +66,8 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], first moments S (3,
-    n + 1) and second moments W (3, 3, n + 1, n + 1).
+    """Return the mass integrals of a finite element body with n displacement shapes: mass [kg], S = int rho Psi (3,
+    n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). The columns of Psi are position and shapes.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -85,7 +85,8 @@ def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
     """Return the mass integrals of a finite element body, given by its mass matrix, for n displacement shapes: mass
-    [kg], first moments S (3, n + 1), second moments W (3, 3, n + 1, n + 1).
+    [kg], S = int rho Psi (3, n + 1) and W[a, b] = int rho Psi_a^T Psi_b (3, 3, n + 1, n + 1). The columns of Psi
+    are position and shapes.
 
     Args:
         mass: shape (N, N).

@@ -135,8 +135,8 @@ class ShearInterpolation:
     inverse: Array
 
     def fields(self, points: Array) -> Array:
-        """Return the interpolated shear strain at points (2, q) of the reference cell for unit value of each of T
-        functionals; shape (q, 2, T). Components are along the reference axes."""
+        """Return the shear strain in a plate element at points (2, q) for unit values of its T degrees of freedom.
+        The points are in the reference cell; the shape is (q, 2, T). Components are along the reference axes."""
         basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
         return np.asarray(basis @ self.inverse)
 
@@ -461,8 +461,9 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Return the quadratic forms C of the membrane strains eta . C eta / 2 of a curving plate that no displacement
-    relaxes, shape (m, n, n). Their stiffness is one.
+    """Return the membrane strains of a plate that bends in two directions and that no in-plane displacement can
+    relax. They are quadratic forms C (m, n, n): strain k is eta . C_k eta / 2 for amplitudes eta of n shapes, with
+    stiffness one.
 
     Args:
         shapes: shape (5 N, n).

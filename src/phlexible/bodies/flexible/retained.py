@@ -185,8 +185,8 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of a structure, shape (N, l). Loads that
-    become zero by it, and so cause no strain, are left out."""
+    """Return loads (N, k) balanced by forces on the frame conditions of an elastic structure (which tie the body
+    frame to it), shape (N, l). Loads that become zero by it, and so cause no strain, are left out."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
@@ -312,8 +312,8 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, chos
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Return the share of a body's mass and of its inertia about the origin that each of n elastic coordinates
-    carries, relative to the whole; shape (n, 6) in space, (n, 3) in the plane."""
+    """Return the effective masses of a body's n elastic coordinates: the shares of its mass along x, y, z and of
+    its inertia about x, y, z that each carries, shape (n, 6); in the plane (n, 3)."""
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
@@ -381,8 +381,8 @@ class Condensed:
         return np.asarray(self._columns @ self._constrained.responses(np.asarray(self._columns.T @ loads)))
 
     def response_shares(self) -> Array:
-        """Return the coefficients that express the n retained displacement shapes of this model by the static
-        responses to its unit loads and inertial loads; shape (loads, n).
+        """Return the coefficients that express the n retained displacement shapes of this model as combinations of
+        its static responses. These are to unit loads and inertial loads; shape (loads, n).
 
         The part of modes that the responses do not span is ignored.
         """

@@ -48,45 +48,46 @@ class Unknowns:
         return tuple(range(self.dimension))
 
     def of_nodes(self, nodes: IntArray) -> IntArray:
-        """Return the ascending indices of those unknowns of this finite element model that belong to the given
-        nodes."""
+        """Return the ascending indices of the unknowns (displacements, rotations) of this finite element model that
+        belong to the given nodes."""
         return np.flatnonzero(np.isin(self.node, nodes))
 
     def selected(self, numbers: IntArray) -> "Unknowns":
-        """Return the description (node, component, position) of those unknowns of this model that have the indices
-        ``numbers``."""
+        """Return the description (node, component, position) of those unknowns of this finite element model that
+        have the indices ``numbers``."""
         axes = None if self.axes is None else self.axes[numbers]
         return Unknowns(self.dimension, self.node[numbers], self.component[numbers], self.places[numbers], axes)
 
     def field(self, vectors: Array) -> Array:
-        """Return the values of the N unknowns of this model for displacement vectors (N, 3) at their nodes, shape
-        (N,); rotations and modal coordinates are zero."""
+        """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model for
+        displacement vectors (N, 3) at their nodes, shape (N,). Rotations and modal coordinates are zero."""
         moves = (self.component >= 0) & (self.component < 3)
         result = np.zeros(len(self.component))
         result[moves] = vectors[moves, self.component[moves]]
         return result
 
     def translation(self, axis: int) -> Array:
-        """Return the values of the N unknowns of this model in a unit translation along a coordinate axis (0, 1 or
-        2), shape (N,)."""
+        """Return the values of the N nodal unknowns (displacements, rotations) of this finite element model in a
+        unit translation. The shape is (N,); ``axis`` is the coordinate axis, 0 to 2."""
         return self.field(np.tile(np.eye(3)[axis], (len(self.node), 1)))
 
     def rotation(self, axis: int, about: Array | None = None) -> Array:
-        """Return the values of the N unknowns of this model in a small unit rotation about a coordinate axis (0, 1
-        or 2); shape (N,). The axis goes through the point ``about`` (3,) [m]; None: the origin."""
+        """Return the values of the N nodal unknowns of this finite element model in a small unit rotation, shape
+        (N,). It is about the coordinate axis 0 to 2, which goes through the point ``about`` (3,) [m]; None: the
+        origin."""
         arms = self.places if about is None else self.places - about
         result: Array = self.field(np.cross(np.eye(3)[axis], arms)) + (self.component == 3 + axis)
         return result if self.axes is None else result + self.axes[:, axis]
 
     def rigid_fields(self, about: Array | None = None) -> Array:
-        """Return the values of the N unknowns of this model in its unit rigid motions, shape (N, 6) in space, (N,
-        3) in the plane: translations, then rotations about a point."""
+        """Return the values of the N nodal unknowns of this finite element model in its unit rigid motions; shape
+        (N, 6) in space, (N, 3) in the plane: translations, then rotations about a point."""
         moves = [self.translation(axis) for axis in self.translation_axes]
         return np.column_stack([*moves, *(self.rotation(axis, about) for axis in self.spin_axes)])
 
     def centrifugal_fields(self, about: Array) -> Array:
-        """Return the centrifugal accelerations e_k x (e_l x (x - about)) of the N unknowns of this model, symmetric
-        in the axes k <= l; shape (N, 6) in space, (N, 1) in the plane."""
+        """Return the centrifugal accelerations e_k x (e_l x (x - about)) of the N nodal unknowns of this finite
+        element model. Axes are k <= l; the shape is (N, 6) in space, (N, 1) in the plane."""
         axes, arms, products = np.eye(3)[list(self.spin_axes)], self.places - about, []
         for k, first in enumerate(axes):
             for second in axes[k:]:
@@ -95,8 +96,8 @@ class Unknowns:
         return np.column_stack(products)
 
     def homogeneous_fields(self, about: Array) -> Array:
-        """Return the values of the N unknowns of this model for displacements of constant strain, e_a x_b + e_b x_a
-        with a <= b; shape (N, 6) in space, (N, 3) in the plane."""
+        """Return the values of the N nodal unknowns of this finite element model for displacements of constant
+        strain: e_a x_b + e_b x_a with a <= b. The shape is (N, 6) in space, (N, 3) in the plane."""
         arms, fields = self.places - about, []
         for a in self.translation_axes:
             for b in self.translation_axes[a:]:
@@ -107,16 +108,16 @@ class Unknowns:
         return np.column_stack(fields)
 
     def rotations(self, columns: Array, count: int) -> Array:
-        """Return the rotation vectors of ``count`` nodes, shape (count, 3, n), from n columns (N, n) of the
-        unknowns of this model."""
+        """Return the rotation vectors of ``count`` nodes, shape (count, 3, n). ``columns`` (N, n) are n vectors of
+        all unknowns of this finite element model."""
         numbers = np.flatnonzero(self.component >= 3)
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[numbers], self.component[numbers] - 3] = columns[numbers]
         return result
 
     def vectors(self, columns: Array, count: int) -> Array:
-        """Return the displacement vectors of ``count`` nodes, shape (count, 3, n), from n columns (N, n) of the
-        unknowns of this model."""
+        """Return the displacement vectors of ``count`` nodes, shape (count, 3, n). ``columns`` (N, n) are n vectors
+        of all unknowns of this finite element model."""
         moves = np.flatnonzero((self.component >= 0) & (self.component < 3))
         result = np.zeros((count, 3, columns.shape[1]))
         result[self.node[moves], self.component[moves]] = columns[moves]
@@ -199,14 +200,14 @@ class FramedStructure:
             )
 
     def balanced_loads(self, loads: Array) -> Array:
-        """Return loads (N, k) on this structure with forces on its frame conditions added, so that their resultant
-        is zero. Loads on the frame conditions alone become zero."""
+        """Return loads (N, k) on this elastic structure balanced by forces on its frame conditions, so that their
+        resultant is zero. These conditions tie the body frame to it. Loads on them alone become zero."""
         rigid, frame = self.structure.rigid, self.frame
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
     def responses(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of this structure under loads (N, k), which satisfy its frame
-        conditions F u = 0.
+        """Return the static displacements (N, k) of this elastic structure under loads (N, k). They satisfy the
+        frame conditions F u = 0, which exclude rigid motions.
 
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
@@ -217,15 +218,15 @@ class FramedStructure:
         return result
 
     def elastic_basis(self, columns: Array) -> Array:
-        """Return a basis of all displacements of this structure that satisfy its r frame conditions, shape (N, N -
-        r). ``columns`` (N, N) are a basis of all displacements."""
+        """Return a basis of all displacements u of this elastic structure that satisfy its r frame conditions F u =
+        0 (no rigid motions); shape (N, N - r). ``columns`` (N, N) are a basis of all displacements."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Return the ``count`` lowest vibration modes of this structure, constrained by its frame conditions, shape
-        (N, count), in ascending order of frequency.
+        """Return the ``count`` lowest vibration modes of this elastic structure without rigid motions (under its
+        frame conditions), shape (N, count), in ascending order of frequency.
 
         Raises:
             ParameterError: more modes than the body has.

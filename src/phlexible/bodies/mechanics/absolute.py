@@ -156,7 +156,7 @@ def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
 
 def gradients_of_strains(group: QuadraticStrains, x: Array) -> Array:
     """Return the gradient of each strain of a group of string elements with respect to the positions of its k
-    nodes; shape (..., g, k, d), for node positions x (..., N, d)."""
+    nodes; shape (..., g, k, d). Node positions are x (..., N, d)."""
     u, v = _strain_vectors(group, x)
     return np.asarray(group.first[:, :, None] * v[..., None, :] + group.second[:, :, None] * u[..., None, :])
 

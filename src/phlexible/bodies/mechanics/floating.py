@@ -43,8 +43,9 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
-    """Return the six rows of a floating body's mass matrix that give its linear and angular momentum from (v, w,
-    deta/dt); shape (..., 6, 6 + n), at elastic coordinates eta (..., n)."""
+    """Return the six rows of a floating body's mass matrix that give its linear and angular momentum, shape (...,
+    6, 6 + n). Columns belong to linear and angular velocity and elastic rates deta/dt; eta (..., n) are the elastic
+    coordinates."""
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
@@ -60,8 +61,9 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
 
 
 def moment_products(body: FloatingBody, xi: Array) -> Array:
-    """Return the products W[a, b] xi of the second mass moments W of a floating body with vectors xi = (1, eta);
-    shape (..., n + 1). The result has shape (..., 3, 3, n + 1)."""
+    """Return the products W[a, b] xi of the second mass moments of a floating body with vectors xi = (1, eta);
+    shape (..., 3, 3, n + 1). eta are elastic coordinates, W[a, b] = int rho Psi_a^T Psi_b with the shape functions
+    Psi."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.times(xi)
     size = xi.shape[-1]
@@ -433,8 +435,8 @@ def _rotation_state(body: FloatingBody, nu: Array, acceleration: Array) -> tuple
 
 
 def moments_along(body: FloatingBody, form: Array) -> Array:
-    """Return the combination sum_ab form[a, b] W[a, b] of the second mass moments W of a floating body, with a
-    matrix ``form`` (3, 3). The result has shape (n + 1, n + 1)."""
+    """Return the sum over the axes of form[a, b] W[a, b], with a matrix ``form`` (3, 3), shape (n + 1, n + 1). W[a,
+    b] = int rho Psi_a^T Psi_b are the second mass moments of a floating body."""
     moments = body.second_moments
     if isinstance(moments, LocalMoments):
         return moments.along(form)
