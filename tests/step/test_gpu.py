@@ -41,7 +41,7 @@ class Loop:
     def room(self, size):
         return np.zeros(size, dtype=np.uint8)
 
-    def put(self, room, array):
+    def write(self, room, array):
         room[: array.nbytes] = np.frombuffer(array.tobytes(), dtype=np.uint8)
 
     def get(self, room, array):
@@ -146,7 +146,7 @@ def test_refused_is_what_threads_do_not_step(loop, monkeypatch):
 
     with pytest.raises(ph.ParameterError, match="functions of time"):
         ph.batch(moved, {"mass": MASSES}).start(1e-2, device="cuda").step()
-    with pytest.raises(ph.ParameterError, match="no steps around contacts"):
+    with pytest.raises(ph.ParameterError, match="no contacts, steps around contacts"):
         ph.batch(touching, {"mass": MASSES}).start(1e-2, device="cuda").step()
     with pytest.raises(ph.ParameterError, match="one structure"):
         ph.batch(hanging, {"mass": MASSES, "load": [0.0, 1.0, 0.0]}).start(1e-2, device="cuda").step()
