@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import phlexible as ph
-from phlexible.results.run_error import places_of, run_error_of_places
+from phlexible.results.run_error import all_positions, position_error
 
 FINER = 32  # steps of the truth in one step
 LEAST, MOST = 0.6, 1.5
@@ -37,12 +37,12 @@ def effectivities() -> Iterator[tuple[str, float, float, float, float]]:
         for step in (longest, longest / 2):
             model = build()
             motion = model.simulate(duration, step, every=4, initial=initial)
-            error = run_error_of_places(motion.run, motion.repeatable)
+            error = position_error(motion.run, motion.repeatable)
             fine, finest = (
-                places_of(model.simulate(duration, step / parts, every=4 * parts, initial=initial).run)
+                all_positions(model.simulate(duration, step / parts, every=4 * parts, initial=initial).run)
                 for parts in (FINER // 2, FINER)
             )
-            true = float(np.abs(places_of(motion.run) - finest - (finest - fine) / 3).max())
+            true = float(np.abs(all_positions(motion.run) - finest - (finest - fine) / 3).max())
             yield name, step, true, error.greatest / true, error.ratio
 
 

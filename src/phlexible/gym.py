@@ -355,7 +355,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         begins, has_failed, info = self._has_ended.copy(), np.zeros(n, dtype=bool), dict[str, Any]()
         place = 0
         for name, count in first._names:
-            live.give(name, values[:, place : place + count])
+            live.set_input(name, values[:, place : place + count])
             place += count
         self._begin(np.flatnonzero(begins).tolist())
         for k, error in live.step(~begins, first._steps).items():
@@ -382,7 +382,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
             model = env._built(env.np_random)
             known, saved = self._starts[k]
             if known is model and is_as_started(model, env.run):
-                live.put(k, saved)
+                live.continue_run(k, saved)
             else:
                 live.replace(k, self._new_run(k, model))
                 has_new = True

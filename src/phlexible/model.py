@@ -54,9 +54,9 @@ from phlexible.results.linear_model import LinearModel
 from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
 from phlexible.results.motion_pictures import LivePage
-from phlexible.results.progress import progress_bar, shown
-from phlexible.results.run_error import Repeatable, run_error_of_places
-from phlexible.results.run_warnings import attach_motion, warned
+from phlexible.results.progress import is_bar_shown, progress_bar
+from phlexible.results.run_error import Repeatable, position_error
+from phlexible.results.run_warnings import attach_motion, warn_about_run
 from phlexible.state.initial_pose import assembled_pose, moved_model
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.instants import Instants
@@ -68,9 +68,9 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, breakpoints_of, clock, clock_from
 from phlexible.step.integration.composition import check_lossless
 from phlexible.step.integration.controllers import check_periods
-from phlexible.step.integration.schemes import KeptNumbers, StepOptions
+from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.simulation import Simulation
-from phlexible.step.integration.start import check_rates, given_state, standing
+from phlexible.step.integration.start import check_rates, checked_initial_state, recorded_state
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.stepper import Stepper
 
@@ -120,14 +120,14 @@ class Model(Mechanism):
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
-        self._numbers = KeptNumbers()
+        self._numbers = ModelCache()
 
     def __getstate__(self) -> dict[str, object]:
         """Return the state for pickles, without cached numbers, which are computed anew."""
         return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        super().__setstate__({**state, "_numbers": KeptNumbers()})
+        super().__setstate__({**state, "_numbers": ModelCache()})
 
     def simulate(
         self,
@@ -246,7 +246,7 @@ class Model(Mechanism):
                 numerical_damping=numerical_damping,
                 progress=progress,
             )
-            error = run_error_of_places(motion.run, motion.repeatable)
+            error = position_error(motion.run, motion.repeatable)
             aim = tolerance * motion.run.system.body_length
             if error.greatest <= aim:
                 return motion
@@ -512,7 +512,7 @@ class Model(Mechanism):
         system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)
         stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
-        rest = Equilibrium(system, point, standing(system, stepper, point.state))
+        rest = Equilibrium(system, point, recorded_state(system, stepper, point.state))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)
         return rest
@@ -642,7 +642,7 @@ def _run(
     if options.order > 2:
         check_lossless(model, options.numerical_damping)
     check_periods(model, step)
-    shown(progress)  # refused before the run begins
+    is_bar_shown(progress)  # refused before the run begins
     with listed_warnings() as given:
         warn_of_unused_parts(model)
         at_start, system = model._numbers.system(model), model._numbers.whole_system(model)
@@ -698,7 +698,7 @@ def _run(
             raise
     is_whole = is_complete and run.stopped is None
     taken = instants.full if is_whole else len(motion.time) - 1
-    return warned(motion, options.stored_steps(taken))
+    return warn_about_run(motion, options.stored_steps(taken))
 
 
 def _initial(given: object) -> InitialKind | State:
@@ -731,10 +731,10 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
     return size, whole_steps("output_step", interval, size, SAME_INTERVAL)
 
 
-def _first_instant(numbers: KeptNumbers, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
+def _first_instant(numbers: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
     """Return the start of a run, as a state and as an instant, and whether constraints are redundant there."""
     if not isinstance(kind, State):
         return numbers.start.of(system, kind)
-    state = given_state(system, kind)
+    state = checked_initial_state(system, kind)
     at = system.at(state)
     return state, at, check_redundancy(system, state, at)

@@ -14,7 +14,7 @@ import phlexible
 import phlexible as ph
 from phlexible.bodies.body import Body
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants, packed, unpacked
+from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants, array_as_json, array_from_json
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
 from phlexible.results.files.run_output import RunOutput
@@ -214,6 +214,6 @@ def test_a_file_is_read_by_a_program_that_has_asked_for_no_class_of_it_yet(tmp_p
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4", "u1"])
 def test_packed_arrays_keep_their_numbers_and_whole_ones_stay_whole(kind):
     values = np.arange(6, dtype=kind).reshape(2, 3)
-    again = unpacked(packed(values))
+    again = array_from_json(array_as_json(values))
     assert np.array_equal(again, values)
     assert again.dtype == (np.float64 if kind[0] == "f" else np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.files.description import describe as describe_mechanism
+from phlexible.results.files.description import describe_mechanism
 from phlexible.state.recording import ARRAYS
 from results.samples import sample, untouched
 

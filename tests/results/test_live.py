@@ -264,16 +264,16 @@ def test_steps_whose_energies_do_not_add_up_are_told_from_the_first_one_on():
     """Those that another run had counted are not."""
     counts = Counts()
     words = StepWarnings(counts)
-    assert not words.look(0.1) and not list(words.untold())
+    assert not words.look(0.1) and not list(words.unreported())
     counts.open_steps = 8
     assert words.look(0.2)
     counts.open_steps = 9
     assert words.look(0.3)
-    ((text, category),) = words.untold()
+    ((text, category),) = words.unreported()
     assert category is ph.StepWarning and text.startswith(
         "in 9 steps, the first one before t = 0.2 s, energies miss"
     )
-    assert words.look(0.4) and not list(words.untold())
+    assert words.look(0.4) and not list(words.unreported())
 
 
 @pytest.mark.parametrize("count", [1, 40])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.run_error import _share, places_of
+from phlexible.results.run_error import _error_per_difference, all_positions
 
 CRANK = {"duration": 0.02, "initial": "quasi_static"}
 
@@ -40,7 +40,7 @@ def test_the_estimate_is_the_error(order):
 @pytest.mark.parametrize(("ratio", "share"), [(4.0, 1 / 3), (9.0, 1 / 3), (2.5, 2 / 3), (1.9, 1.0)])
 def test_the_share_of_a_difference_that_is_error(ratio, share):
     """A geometric series at the ratio of the differences; all of it where they do not shrink by two."""
-    assert _share(ratio, order=2) == pytest.approx(share)
+    assert _error_per_difference(ratio, order=2) == pytest.approx(share)
 
 
 def test_ringing_that_steps_do_not_resolve_is_told():
@@ -59,7 +59,7 @@ def test_a_run_keeps_its_tolerance():
     motion = model.simulate(tolerance=1e-4, of="run", output_step=1e-3, **CRANK)
     exact = model.simulate(step=1e-3 / 512, every=512, **CRANK)
     assert motion.time.shape == (21,)
-    assert 1e-5 < np.abs(places_of(motion.run) - places_of(exact.run)).max() / 0.3 < 1.2e-4
+    assert 1e-5 < np.abs(all_positions(motion.run) - all_positions(exact.run)).max() / 0.3 < 1.2e-4
 
 
 def test_a_run_that_no_step_resolves_warns():

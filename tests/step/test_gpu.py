@@ -12,9 +12,9 @@ from phlexible.step.gpu import cuda
 from phlexible.step.gpu.thread_programs import (
     ThreadLayout,
     Threads,
-    _angle,
+    _atan2,
     assembly_text,
-    optimized,
+    optimized_module,
     thread_program,
 )
 from phlexible.step.programs import advance, joint_velocities
@@ -33,12 +33,12 @@ class Loop:
             binding.initialize_native_target()
             binding.initialize_native_asmprinter()
             machine = binding.Target.from_default_triple().create_target_machine(opt=1)
-            module = optimized(written(), binding.get_process_triple(), machine, is_one=False)
+            module = optimized_module(written(), binding.get_process_triple(), machine, is_one=False)
             self.programs[name] = binding.create_mcjit_compiler(module, machine)
             self.programs[name].finalize_object()
         return self.programs[name].get_function_address
 
-    def room(self, size):
+    def allocate(self, size):
         return np.zeros(size, dtype=np.uint8)
 
     def write(self, room, array):
@@ -179,8 +179,8 @@ def test_angles_are_those_of_the_library():
     for size in (1e-200, 1.0, 1e200):
         for turn in turns:
             y, x = size * np.sin(turn), size * np.cos(turn)
-            assert abs(_angle(y, x) - np.arctan2(y, x)) <= 3 * np.spacing(abs(np.arctan2(y, x)))
-    assert np.isnan(_angle(np.nan, 1.0)) and _angle(1.0, 0.0) == np.pi / 2 and _angle(-1.0, 0.0) == -np.pi / 2
+            assert abs(_atan2(y, x) - np.arctan2(y, x)) <= 3 * np.spacing(abs(np.arctan2(y, x)))
+    assert np.isnan(_atan2(np.nan, 1.0)) and _atan2(1.0, 0.0) == np.pi / 2 and _atan2(-1.0, 0.0) == -np.pi / 2
 
 
 @pytest.mark.thorough

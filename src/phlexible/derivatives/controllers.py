@@ -331,7 +331,7 @@ class LawsOfState:
         whole = np.zeros((2, self._count, 3))
         whole[0, self._used], whole[1, self._used] = start.reshape(-1, 3), change.reshape(-1, 3)
         begin, end = self._ends[k]
-        return self._controllers.laws_in_step(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
+        return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
         """Return the derivatives of the state-dependent forces in step ``k`` with respect to the measured positions

@@ -121,12 +121,12 @@ class RecordingStepper(Stepper):
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
             return taken
-        thinned = self._thinned(taken, storage)
+        thinned = self._requested_rows(taken, storage)
         return thinned if storage.watches else thinned._replace(watched=MappingProxyType({}))
 
-    def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
+    def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
         self._trial = len(self.log), self._done
-        found = super()._obeying(rows, instants, step, course)
+        found = super()._step_with_laws(rows, instants, step, course)
         if found[0]:
             last = self.log[-1]
             assert isinstance(last, Stepped), "the step that was taken"
@@ -146,9 +146,9 @@ class RecordingStepper(Stepper):
         self._called = self.memory.state.copy(), step, course, purpose.measures
         return call
 
-    def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
+    def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
         begin, step, course, measures = self._called
-        taken, status = super()._answer(rows, call)
+        taken, status = super()._record_answer(rows, call)
         if not taken:
             return taken, status
         self._forget_trial()
@@ -177,10 +177,10 @@ class RecordingStepper(Stepper):
         for part in range(len(course.loads)):
             one = Course(np.ones(1), course.moving[part : part + 2], course.loads[part : part + 1])
             size = step * float(course.shares[part % len(course.shares)])
-            is_last, aside = part + 1 == len(course.loads), rows.aside()
+            is_last, aside = part + 1 == len(course.loads), rows.scratch_rows()
             call = super()._call(aside, size, one, AROUND_CONTACTS._replace(measures=measures and is_last))
             call.take()
-            if super()._answer(aside, call)[1] != CONVERGED:
+            if super()._record_answer(aside, call)[1] != CONVERGED:
                 raise ModelError(
                     f"derivatives need the parts of the step from t = {self._instants[self._done]:.9g} s, one of"
                     f" which, of {size:.3g} s, does not converge alone; take a smaller step"
@@ -195,8 +195,8 @@ class RecordingStepper(Stepper):
         super().control(time)
         self.log.append(Evaluated(time, self.memory.state.copy()))
 
-    def _asked(self, time: float, rates: Array) -> bool:
-        answered = super()._asked(time, rates)
+    def _evaluate_controllers(self, time: float, rates: Array) -> bool:
+        answered = super()._evaluate_controllers(time, rates)
         if answered:
             self.log.append(Evaluated(time, self.memory.state.copy()))
         return answered
@@ -209,12 +209,12 @@ class RecordingStepper(Stepper):
         if self.memory.counts["rows"]:
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
-    def happen(self, event: int, time: float) -> None:
+    def apply_event(self, event: int, time: float) -> None:
         """Apply an event at a time [s], given by its index: close and open its locks, project the velocities, and
         log the velocity jump with the locked joints."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
-        super().happen(event, time)
+        super().apply_event(event, time)
         self._event = -1
         happens = mechanism.events[event]
         locks = [

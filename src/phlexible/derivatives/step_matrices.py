@@ -19,7 +19,7 @@ from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.step_calls import completed
-from phlexible.step.integration.step_failures import failure_words
+from phlexible.step.integration.step_failures import failure_message
 from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.tables.requests import RELAXATION
 
@@ -162,11 +162,11 @@ def take_steps(
     stepper = RecordingStepper(assembly, 2, 0.0, is_redundant)
     stepper.begin(state)
     if added is not None:
-        stepper.give(added)
+        stepper.add_loads(added)
     taken = completed(stepper.advance(times, step, Storage()))
     if taken.steps < count:
         at = float(times[taken.steps])
-        words, history = failure_words(stepper, at, taken.is_singular)
+        words, history = failure_message(stepper, at, taken.is_singular)
         raise ConvergenceError(f"the step from t = {at:.9g} s failed: {words}; take a smaller step", at, history)
     (all_steps,) = stepper.log
     assert isinstance(all_steps, Stepped), "nothing else was done"

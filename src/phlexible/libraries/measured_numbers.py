@@ -10,7 +10,7 @@ from phlexible.algebra.number_tape import NumberTape, TapeNumber
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.results.live import LiveRun
-from phlexible.results.live_readings import QuickReading, quick_reading, reading_of_vectors
+from phlexible.results.live_readings import QuickReading, quick_reading, vector_reading
 from phlexible.state.instants import Instants, MeasuredInstant, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.redundancy import redundancies
@@ -154,7 +154,7 @@ class MeasuredNumbers:
             ModelError: a joint whose coordinates compiled code does not measure.
         """
         if id(origin) not in self._sources:
-            reading = quick_reading(self.run, origin, beside_moving=True)  # type: ignore[arg-type]
+            reading = quick_reading(self.run, origin, with_moving_frames=True)  # type: ignore[arg-type]
             if reading is None:
                 raise ModelError(f"{name}: compiled models do not measure coordinates of {origin}")
             self._add(id(origin), reading, name, str(origin))
@@ -176,7 +176,7 @@ class MeasuredNumbers:
         """
         key = tuple(vector.key for vector in wanted.vectors)
         if key not in self._sources:
-            self._add(key, reading_of_vectors(self._assembly.system.layout, wanted.vectors), name, "it")
+            self._add(key, vector_reading(self._assembly.system.layout, wanted.vectors), name, "it")
         return self._of_source(self._sources[key]).reshape(1, len(key), 2, 3).transpose(2, 0, 1, 3)
 
     def _of_source(self, source: MeasuredSource) -> Array:

@@ -27,7 +27,7 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import breakpoints_of, endless_clock
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.run import Run, RunSnapshot, StepSizes
-from phlexible.step.integration.schemes import KeptNumbers, StepOptions
+from phlexible.step.integration.schemes import ModelCache, StepOptions
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.tables.memory import StateRows
@@ -85,7 +85,7 @@ class LiveRun:
         state: State,
         step: float,
         is_redundant: bool,
-        numbers: KeptNumbers,
+        numbers: ModelCache,
         warnings: Sequence[str] = (),
     ) -> None:
         self.system, self.step_size = system, step
@@ -111,7 +111,7 @@ class LiveRun:
             self._start,
             self.step_size,
             self._is_redundant,
-            KeptNumbers(),
+            ModelCache(),
             self._warnings,
         )
         return type(self)._again, (arguments, self.save(), self._stored.copy(), self._run.halvings)
@@ -141,9 +141,9 @@ class LiveRun:
             ConvergenceError: one fails even so; the run stays where that step began.
             ParameterError: no count.
         """
-        completed(self.taking(whole("count", count)))
+        completed(self.step_generator(whole("count", count)))
 
-    def taking(self, left: int, keeps_all: bool = True) -> Calls[None]:
+    def step_generator(self, left: int, keeps_all: bool = True) -> Calls[None]:
         """Generator that advances the live run by ``left`` steps and yields the requests to the compiled stepper. A
         caller may so serve several runs at once; with ``keeps_all`` every instant is stored, otherwise only the
         last."""
@@ -160,18 +160,18 @@ class LiveRun:
                 answer = yield from run.steps(instants, size, storage)
                 taken = answer.steps
                 if taken and keeps_all:
-                    self._add(StoredBlock(instants[1:], answer.rows, answer.reactions).until(taken), taken)
+                    self._add(StoredBlock(instants[1:], answer.rows, answer.reactions).first_instants(taken), taken)
                 elif taken:
                     end = instants[taken : taken + 1]
                     rows = answer.rows if taken == count else stepper.now(float(end[0]))
                     self._add(StoredBlock(end, rows), taken)
-                stepper.let_interrupt()
+                stepper.raise_deferred()
             if taken < count or not count:
-                self._one()
+                self._step_in_pieces()
             left -= taken + (taken < count or not count)
         self._warn()
 
-    def _one(self) -> None:
+    def _step_in_pieces(self) -> None:
         """Advance the live run by one step in substeps, divided at breakpoints of loads or halved after a failure;
         if it fails nevertheless, the run is left at the start of the step."""
         run, first = self._run, np.zeros(0)
@@ -183,7 +183,7 @@ class LiveRun:
             for span in spans:
                 for piece in run.pieces(*span, Storage(1 if span == spans[-1] else 2)):
                     first, rows = first if len(first) else piece.taken.reactions, piece.taken.rows
-            self.stepper.let_interrupt()
+            self.stepper.raise_deferred()
         except BaseException:
             run.restore(before)
             raise
@@ -191,10 +191,10 @@ class LiveRun:
 
     def _warn(self) -> None:
         """Issue the user warnings about the steps so far, each kind of problem once in this live run."""
-        words = self._run.words
+        words = self._run.step_warnings
         if not words.has_any:
             return
-        for text, category in words.untold():
+        for text, category in words.unreported():
             warn_user(text, category)
             self._warnings.append(text)
 
@@ -230,18 +230,18 @@ class LiveRun:
 
     def _give(self) -> None:
         if self.inputs.is_new:
-            self.stepper.give(self.inputs.changes(3 * self.stepper.load_values))
+            self.stepper.add_loads(self.inputs.changes(3 * self.stepper.load_values))
             self.inputs.is_new = False
 
     def next_call(self, count: int) -> "StepCall":
         """Return the request for the compiled stepper that would advance this steady live run by ``count`` steps,
         without taking the steps; lanes and GPU threads copy their arguments from it."""
-        steps = self.taking(count, keeps_all=False)
+        steps = self.step_generator(count, keeps_all=False)
         call = next(steps)
         steps.close()
         return call
 
-    def came(self, steps: int, state: Array, numbers: Array | None) -> None:
+    def adopt(self, steps: int, state: Array, numbers: Array | None) -> None:
         """Set this live run to a state that was computed elsewhere (in SIMD lanes or on a GPU). The run continues
         as if it had taken the steps itself.
 
@@ -256,7 +256,7 @@ class LiveRun:
         end = self._clock.instant(steps)
         rows = self.stepper.now(end) if numbers is None else self.stepper.memory.rows(numbers[None].copy())
         self._stored = StoredSteps(end, rows)
-        self._run.words.look(end)
+        self._run.step_warnings.look(end)
         self._warn()
 
     def _add(self, block: StoredBlock, steps: int) -> None:
@@ -278,7 +278,7 @@ class LiveRun:
 
     def _reach(self, to: float) -> None:
         while self.time < to - SAME * self.step_size:
-            completed(self.taking(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
+            completed(self.step_generator(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME))))
 
     def run(self, duration: float) -> None:
         """Advance the live run by a duration [s] in full steps; the last one may end beyond it."""
@@ -296,7 +296,7 @@ class LiveRun:
         share, reading = self._reading(sensor)
         if share is not None and reading is not None:
             rows = self._stored.rows
-            velocity = rows["velocity"][-1] if reading.is_of_places(share) else self.velocities()
+            velocity = rows["velocity"][-1] if reading.needs_positions_only(share) else self.velocities()
             if velocity is not None:
                 found = reading.read(rows, velocity, share)
                 return found if len(found) > 1 else found.reshape(())
@@ -361,7 +361,7 @@ class LiveRun:
             ParameterError: what was not saved by this run, or lies ahead.
         """
         is_own = isinstance(saved, SavedInstant) and saved.run == self._identity
-        stored = self._stored.until(saved.steps - self.steps, saved.time) if is_own else None
+        stored = self._stored.up_to(saved.steps - self.steps, saved.time) if is_own else None
         if stored is None:
             raise ParameterError(f"saved must be a state that save() of this run returned, got {saved!r}")
         self._go_on_from(saved, stored)
@@ -382,19 +382,19 @@ class LiveRun:
                 f" {', '.join(given) or 'none'}, this model {size[0]} and {', '.join(known) or 'none'}"
             )
         self._go_on_from(saved)
-        self._run.words.begin()
+        self._run.step_warnings.begin()
 
     def _go_on_from(self, saved: SavedInstant, stored: StoredSteps | None = None) -> None:
         known = self._regular if saved.steps else StepSizes()
         self._run.restore(RunSnapshot(saved.numbers, known if saved.sizes is None else saved.sizes))
-        self.inputs.put(saved.inputs)
+        self.inputs.set_all(saved.inputs)
         self.steps, self._velocities = saved.steps, None
         self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
 
     def forget(self) -> None:
         """Discard all stored instants of this live run but the last, to save memory in very long runs; ``motion``
         begins there."""
-        self._stored.forget()
+        self._stored.discard_earlier()
 
     def live(self, *, port: int = 0) -> "RunView":
         """Return a view of this live run in a browser on this machine, with a field for each input.
@@ -450,7 +450,7 @@ class RunView(Served):
         port = checked_port(port)
         self._stepped, self._scene = stepped, replace(scene_of(stepped.instant.run, np.array([0])), arrows=())
         self._runs, self._has_end = True, False
-        self._given: dict[str, Array] = {}
+        self._sent: dict[str, Array] = {}
         pack = Packing()
         head = scene_data(self._scene, {}, pack) | {
             "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
@@ -504,13 +504,13 @@ class RunView(Served):
             numbers = np.array(value, dtype=np.float64)
             if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
                 raise ValueError
-            self._given[name] = numbers
+            self._sent[name] = numbers
         self._runs = bool(message.get("runs", self._runs))
         self._has_end = self._has_end or bool(message.get("end"))
 
     def _take_inputs(self) -> None:
         """Set the inputs of the live run to the values that the browser page has sent; called in the thread that
         takes the steps."""
-        while self._given:
-            name, value = self._given.popitem()
+        while self._sent:
+            name, value = self._sent.popitem()
             self._stepped.inputs[name] = value

@@ -66,7 +66,7 @@ class Inputs(MutableMapping[str, Array]):
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
-    def checked_rows(self, name: str, given: ArrayLike, count: int) -> Array:
+    def checked_rows(self, name: str, data: ArrayLike, count: int) -> Array:
         """Return values of one input for ``count`` mechanisms as an array of shape (count, components of the
         input), after checking shape and finiteness; a single value is repeated for all.
 
@@ -74,10 +74,10 @@ class Inputs(MutableMapping[str, Array]):
             ParameterError: no input of that name, another shape, numbers that are not finite or not in the plane.
         """
         self._check(name)
-        size, values = len(self._values[name]), numbers(f"input {name!r}", given)
+        size, values = len(self._values[name]), numbers(f"input {name!r}", data)
         shape = (count, size) if size > 1 else (count,)
         if values.shape not in (shape, shape[1:], (count, size)) or not np.isfinite(values).all():
-            raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {given!r}")
+            raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {data!r}")
         rows = np.broadcast_to(values.reshape(-1, size) if values.ndim else values, (count, size))
         if (load := self._known[name].load) is not None:
             load.check_inside(rows, self._dimension)
@@ -90,7 +90,7 @@ class Inputs(MutableMapping[str, Array]):
         begin, value, _ = self._known[name]
         return slice(begin, begin + len(value)), rows - value
 
-    def put(self, values: dict[str, Array]) -> None:
+    def set_all(self, values: dict[str, Array]) -> None:
         """Set all inputs of the live run to copies of these values, given by name."""
         self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
 

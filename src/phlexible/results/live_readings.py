@@ -44,7 +44,7 @@ class QuickReading:
         self._angles = np.zeros(len(tables[0]))
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
-    def is_of_places(self, share: Share) -> bool:
+    def needs_positions_only(self, share: Share) -> bool:
         """Return whether a sensor can be read from positions alone, without velocities. This is so if its linear
         map (share) from the measured numbers has zero weights for all rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
@@ -92,9 +92,9 @@ class RowsOfReadings:
         self._numbers = np.zeros((count, len(first._tables[-1])))
         self._weights, self._offsets = np.zeros((count, *share[1].shape)), np.zeros((count, *share[2].shape))
         self._measured = np.zeros((count, len(first._measured)))
-        self.is_of_places = True
+        self.needs_positions_only = True
 
-    def put(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
+    def set_readings(self, known: Mapping[int, tuple[Share, QuickReading]]) -> bool:
         """Store, by the number of the run, the shares (linear maps) and compiled readings of one sensor in several
         runs; return False, with part of them stored, where their structures differ so that they cannot be read
         together."""
@@ -103,7 +103,7 @@ class RowsOfReadings:
                 return False
             _, self._base[k], self._shapes[k] = reading._vectors
             self._numbers[k], self._weights[k], self._offsets[k] = reading._tables[-1], share[1], share[2]
-            self.is_of_places = self.is_of_places and reading.is_of_places(share)
+            self.needs_positions_only = self.needs_positions_only and reading.needs_positions_only(share)
         return True
 
     def _fits(self, share: Share, reading: QuickReading) -> bool:
@@ -142,32 +142,30 @@ class RowsOfReadings:
         return np.asarray(np.einsum("kij,kj->ki", self._weights, numbers) - self._offsets)
 
 
-def quick_reading(run: RecordedRun, source: Source, beside_moving: bool = False) -> QuickReading | None:
+def quick_reading(run: RecordedRun, source: Source, with_moving_frames: bool = False) -> QuickReading | None:
     """Return a compiled reading of a joint's coordinates or an attachment's position, with rates, in this run; None
     where only the sensor itself can read them.
 
     Args:
-        beside_moving: also beside a frame that moves, whose places and rates are then known elsewhere.
+        with_moving_frames: also relative to a frame that moves, whose positions and rates are then known elsewhere.
 
     Raises:
         ModelError: of another model.
     """
     if isinstance(source, Attachment):
-        return _of_point(run, source)
-    return _of_coordinates(run, source, beside_moving) if isinstance(source, Joint) else None
+        return _attachment_reading(run, source)
+    return _joint_reading(run, source, with_moving_frames) if isinstance(source, Joint) else None
 
 
-def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
+def _attachment_reading(run: RecordedRun, attachment: Attachment) -> QuickReading:
     """Return the compiled reading of the position and velocity of an attachment, a weighted mean over nodes, in
     most cases of one."""
     parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
-    return reading_of_vectors(run.system.layout, [vector for _, vector in parts], gather)
+    return vector_reading(run.system.layout, [vector for _, vector in parts], gather)
 
 
-def reading_of_vectors(
-    layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None
-) -> QuickReading:
+def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Array | None = None) -> QuickReading:
     """Return the compiled reading of the world coordinates and rates of points and directions on bodies, six
     numbers for each vector. With a matrix ``gather`` it reads weighted sums of these numbers."""
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
@@ -176,7 +174,7 @@ def reading_of_vectors(
     return QuickReading(layout, vectors, tables, np.eye(6 * len(vectors)) if gather is None else gather)
 
 
-def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> QuickReading | None:
+def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> QuickReading | None:
     """Return the compiled reading of each coordinate of a joint (translation or angle) and its rate; None where
     compiled code does not have such coordinates."""
     own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
@@ -186,7 +184,7 @@ def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> Quic
         [row for rows in functions for row in rows], run.system.layout, run.system.resolver, (), collector
     )
     kinds = [coordinate_kind(each) for each in own]
-    moves = not beside_moving and any(vector.carrier == MOVING for vector in found.set.vectors)
+    moves = not with_moving_frames and any(vector.carrier == MOVING for vector in found.set.vectors)
     if moves or found.constants.any() or not set(kinds) <= {POSITION, DISTANCE, ANGLE}:
         return None
     first = offsets([len(rows) for rows in functions])
@@ -195,9 +193,9 @@ def _of_coordinates(run: RecordedRun, joint: Joint, beside_moving: bool) -> Quic
     parts = [part for chord in found.chords for part in chord]
     tables = (
         np.array(items, dtype=np.int64).reshape(-1, 4),
-        _spans([len(terms) for terms in found.functions]),
+        _index_ranges([len(terms) for terms in found.functions]),
         np.array([term[1:3] for term in terms], dtype=np.int64).reshape(-1, 2),
-        _spans([len(chord) for chord in found.chords]),
+        _index_ranges([len(chord) for chord in found.chords]),
         np.array([vector for _, vector in parts], dtype=np.int64),
         np.array([*(weight for weight, _ in parts), *(term[0] for term in terms)], dtype=np.float64),
     )
@@ -220,7 +218,7 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
     return np.array(rows, dtype=np.int64).reshape(-1, 7), base, np.ascontiguousarray(np.concatenate(shapes))
 
 
-def _spans(counts: list[int]) -> IntArray:
+def _index_ranges(counts: list[int]) -> IntArray:
     """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
     2)."""
     starts = offsets(counts)

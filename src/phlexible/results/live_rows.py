@@ -19,15 +19,15 @@ from phlexible.step.integration.step_calls import completed
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import RowsOfReadings
-    from phlexible.step.gpu.held_threads import Device, HeldThreads
-    from phlexible.step.integration.held_lanes import HeldLanes
+    from phlexible.step.gpu.held_threads import Device, ThreadStepper
+    from phlexible.step.integration.held_lanes import LaneStepper
     from phlexible.step.integration.lane_loop import LaneLoop, LanesOfStructures
 
 READ = ("position", "rotation", "eta", "velocity")
 """Tables that sensors are read from."""
 
 
-class _Held:
+class _InLanes:
     """Runs whose states are stored in lanes, or in threads of a GPU.
 
     Args:
@@ -38,7 +38,7 @@ class _Held:
         steps: of each run since its start.
     """
 
-    def __init__(self, runs: Sequence[LiveRun], lanes: "HeldLanes | HeldThreads") -> None:
+    def __init__(self, runs: Sequence[LiveRun], lanes: "LaneStepper | ThreadStepper") -> None:
         self.runs, self.lanes = list(runs), lanes
         self.steps: IntArray = np.array([run.steps for run in runs])
         self._origins, self._step_size = np.array([run.origin for run in runs]), runs[0].step_size
@@ -53,7 +53,7 @@ class _Held:
         """Simulated time that each run has reached, shape (runs,) [s]."""
         return np.asarray(self._origins + self._step_size * self.steps)
 
-    def give(self, name: str, rows: Array) -> None:
+    def set_input(self, name: str, rows: Array) -> None:
         """Set the input of this name (a load) of each run to its row of ``rows``, shape (runs, components). The
         values act in the lanes at once, and are set in the runs when these are updated."""
         places, change = self.runs[0].inputs.change_of(name, rows)
@@ -64,21 +64,21 @@ class _Held:
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
         """Advance the runs for which ``which`` is true by up to ``count`` steps in SIMD lanes; return the number of
         steps taken, which is the same for all, and whether there are new warnings to report."""
-        done, tells = cast("HeldLanes", self.lanes).step(count, which)
+        done, tells = cast("LaneStepper", self.lanes).step(count, which)
         self.steps += done * which
         self._is_ahead |= which
         self._has_rows = self._has_rows and done == count
         return done, tells
 
-    def step_each(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
+    def step_in_threads(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
         """Advance the runs for which ``which`` is true by ``count`` steps in GPU threads, and yield index and error
         of each run that failed. A run whose thread stops early takes the remaining steps on the CPU."""
-        threads = cast("HeldThreads", self.lanes)
+        threads = cast("ThreadStepper", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
         self._is_ahead |= which
         for lane in np.flatnonzero(tell | (which & (taken < count))).tolist():
-            self._hand_back(lane, has_row=bool(taken[lane] == count))
+            self._update_run(lane, has_row=bool(taken[lane] == count))
             run = self.runs[lane]
             try:
                 if taken[lane] < count:
@@ -89,7 +89,7 @@ class _Held:
             threads.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads, run.continues)
             self.steps[lane] = run.steps
 
-    def put(self, lane: int, saved: SavedInstant) -> None:
+    def continue_run(self, lane: int, saved: SavedInstant) -> None:
         """Continue the run in this lane (index among the runs that are advanced in parallel) from a saved
         instant."""
         run = self.runs[lane]
@@ -99,16 +99,16 @@ class _Held:
         for name, rows in self._inputs.items():
             rows[lane] = saved.inputs[name]
 
-    def hand_back(self) -> None:
+    def update_runs(self) -> None:
         """Copy the states that lanes or GPU threads computed back into the live runs that they belong to."""
         for lane in np.flatnonzero(self._is_ahead).tolist():
-            self._hand_back(lane, self._has_rows)
+            self._update_run(lane, self._has_rows)
 
-    def _hand_back(self, lane: int, has_row: bool) -> None:
+    def _update_run(self, lane: int, has_row: bool) -> None:
         run = self.runs[lane]
         for name, values in self._inputs.items():
             run.inputs[name] = values[lane]
-        run.came(int(self.steps[lane]), self.lanes.state[:, lane], self.lanes.row[:, lane] if has_row else None)
+        run.adopt(int(self.steps[lane]), self.lanes.state[:, lane], self.lanes.row[:, lane] if has_row else None)
         self._is_ahead[lane] = False
 
 
@@ -139,10 +139,10 @@ class LiveRows:
         self._runs, self._width, self._device = list(runs), width, device
         self._is_specialized = is_specialized
         self._groups: list[IntArray] = [np.array(group, dtype=np.int64) for group in groups]
-        self._places = [_place_of(numbers) for numbers in self._groups]
+        self._places = [_as_slice(numbers) for numbers in self._groups]
         self._group_of = {int(k): (g, lane) for g, group in enumerate(groups) for lane, k in enumerate(group)}
         self._threads = max(1, min(threads, len(groups)))
-        self._held: list[_Held | None] = [None] * len(groups)
+        self._moved: list[_InLanes | None] = [None] * len(groups)
         self._lanes: list[LaneLoop | None] = [None] * len(groups)
         self._known: list[LanesOfStructures | None] = [None] * self._threads
         self._readings: dict[Any, tuple[int, RowsOfReadings | None]] = {}  # and how often runs were replaced then
@@ -158,58 +158,58 @@ class LiveRows:
         """Return what pickles and copies of this collection of live runs are made from; the copies have memory of
         their own."""
         arguments = (self._groups, self._width, self._threads, self._device, self._is_specialized)
-        return type(self), (list(self.as_they_are()), *arguments), {"_have_failed": self._have_failed}
+        return type(self), (list(self.updated_runs()), *arguments), {"_have_failed": self._have_failed}
 
     @property
     def runs(self) -> list[LiveRun]:
         """List of all live runs of this collection; from this access on they are updated after each step, and the
         user may change them between steps."""
         self._are_shown = True
-        return list(self.as_they_are())
+        return list(self.updated_runs())
 
-    def as_they_are(self) -> Sequence[LiveRun]:
+    def updated_runs(self) -> Sequence[LiveRun]:
         """Return all live runs of this collection, updated to the present states that lanes or threads have
         computed, for reading only."""
-        for held in self._held:
+        for held in self._moved:
             if held is not None:
-                held.hand_back()
+                held.update_runs()
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
         """Replace the live run of this number in the collection by another one."""
         group = self._group_of[number][0]
-        self._release(group)
+        self._discard_lanes(group)
         self._are_alone[group], self._now = False, None
         self._runs[number], self.time[number], self._have_failed[number] = run, run.time, False
         self._replaced += 1
         self._replaced_at[number] = self._replaced
 
-    def put(self, number: int, saved: SavedInstant) -> None:
+    def continue_run(self, number: int, saved: SavedInstant) -> None:
         """Continue the live run of this number from an instant that a run of the same system saved.
 
         Raises:
             ParameterError: it was of another model.
         """
-        self._look()
+        self._discard_lanes_if_shown()
         group, lane = self._group_of[number]
-        if (held := self._held[group]) is not None:
-            held.put(lane, saved)
+        if (held := self._moved[group]) is not None:
+            held.continue_run(lane, saved)
         else:
             self._runs[number].put(saved)
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
-    def give(self, name: str, values: ArrayLike) -> None:
+    def set_input(self, name: str, values: ArrayLike) -> None:
         """Set the input of this name in all live runs, one row of values for each run [N or N m].
 
         Raises:
             ParameterError: they do not fit.
         """
-        self._look()
+        self._discard_lanes_if_shown()
         rows = self._runs[0].inputs.checked_rows(name, values, len(self._runs))
         rows = rows.copy()
-        for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
+        for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
             if held is not None:
-                held.give(name, rows[place])
+                held.set_input(name, rows[place])
                 continue
             for k in numbers.tolist():
                 self._runs[k].inputs[name] = rows[k]
@@ -218,7 +218,7 @@ class LiveRows:
         """Advance the live runs for which ``which`` is true by ``count`` steps, and return the convergence errors
         by the number of the run. ``which`` has shape (runs,)."""
         errors: dict[int, ConvergenceError] = {}
-        self._look()
+        self._discard_lanes_if_shown()
         self._now = None
 
         def go(thread: int) -> None:
@@ -227,10 +227,10 @@ class LiveRows:
                 if own.any():
                     errors.update(self._step(group, own, count, thread))
 
-        for _ in shared(go, range(self._threads), self._threads):
+        for _ in run_in_threads(go, range(self._threads), self._threads):
             pass
         if self._are_shown:
-            self.as_they_are()
+            self.updated_runs()
         return errors
 
     def read(self, name: Any, sensors: Sequence[Sensor]) -> Array:
@@ -241,13 +241,13 @@ class LiveRows:
             name: of the sensors, any.
             sensors: of each run; of runs that were not replaced those of the last call with this name.
         """
-        rows = self._rows_of(name, sensors)
-        if rows is not None and (found := self._numbers(not rows.is_of_places)) is not None:
+        rows = self._common_reading(name, sensors)
+        if rows is not None and (found := self._sensor_tables(not rows.needs_positions_only)) is not None:
             values = rows.read(found, found["velocity"])
             return values if values.shape[1] > 1 else values[:, 0]
-        return np.array([run.read(sensor) for run, sensor in zip(self.as_they_are(), sensors, strict=True)])
+        return np.array([run.read(sensor) for run, sensor in zip(self.updated_runs(), sensors, strict=True)])
 
-    def _rows_of(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
+    def _common_reading(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
         """Return the compiled reading that evaluates one sensor in all live runs together, cached by name; None
         where the runs have to be read sequentially."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
@@ -262,15 +262,15 @@ class LiveRows:
         are_equal = self._width > 1 and all(len(self._runs[k].stepper.memory.state) == length for k in new)
         if len(known) < len(found) or not are_equal:
             rows = None
-        elif rows is None or not rows.put(known):
+        elif rows is None or not rows.set_readings(known):
             rows = RowsOfReadings(len(self._runs), next(iter(known.values())))
             every = ((run, sensor) for run, sensor in zip(self._runs, sensors, strict=True))
             again = {k: reading for k, (run, own) in enumerate(every) if (reading := run.reading(own)) is not None}
-            rows = rows if len(again) == len(self._runs) and rows.put(again) else None
+            rows = rows if len(again) == len(self._runs) and rows.set_readings(again) else None
         self._readings[name] = self._replaced, rows
         return rows
 
-    def _numbers(self, with_rates: bool) -> dict[str, Array] | None:
+    def _sensor_tables(self, with_rates: bool) -> dict[str, Array] | None:
         """Return the arrays that sensors are read from (positions, rotations, elastic coordinates, velocities) by
         name, a row for each live run; None if ``with_rates`` and velocities that satisfy the joints are not
         available for all runs."""
@@ -278,7 +278,7 @@ class LiveRows:
         if self._now is None:
             last = max(example.offset_of(name) + example.state_sizes[name] for name in READ)
             rows = np.zeros((len(self._runs), last))
-            for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
+            for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
                 if held is not None:
                     rows[place] = held.lanes.row[:last, : len(numbers)].T
                     continue
@@ -288,56 +288,56 @@ class LiveRows:
             self._now = {name: np.ascontiguousarray(tables[name]) for name in READ}
             self._has_velocities = False
         if with_rates and not self._has_velocities:
-            if not self._find_velocities(self._now["velocity"]):
+            if not self._fill_velocities(self._now["velocity"]):
                 return None
             self._has_velocities = True
         return self._now
 
-    def _find_velocities(self, found: Array) -> bool:
+    def _fill_velocities(self, projected: Array) -> bool:
         """Store the velocities of each live run, projected so that they satisfy the joints, in its row of
-        ``found``; return whether they were available for all runs."""
-        for numbers, place, held in zip(self._groups, self._places, self._held, strict=True):
+        ``projected``; return whether they were available for all runs."""
+        for numbers, place, held in zip(self._groups, self._places, self._moved, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
                 if velocities is None:
                     return False
-                found[place] = velocities[:, : len(numbers)].T
+                projected[place] = velocities[:, : len(numbers)].T
                 continue
             for k in numbers.tolist():
                 velocity = self._runs[k].velocities()
                 if velocity is None:
                     return False
-                found[k] = velocity
+                projected[k] = velocity
         return True
 
     def _step(self, group: int, which: BoolArray, count: int, thread: int) -> dict[int, ConvergenceError]:
         numbers, done = self._groups[group], 0
-        held = self._held[group]
+        held = self._moved[group]
         if self._device is not None:
             return self._step_on(self._device, group, which, count)
         if held is None and not (self._are_alone[group] or self._have_failed[numbers].any()):
-            held = self._held[group] = self._hold(group, count, thread)
+            held = self._moved[group] = self._move_to_lanes(group, count, thread)
         if held is not None:
             done, tells = held.step(count, which)
             self.time[self._places[group]] = held.time
             if done == count:
                 if tells:
-                    held.hand_back()
+                    held.update_runs()
                 return {}
-            self._release(group)
-        return self._step_each(group, numbers[which].tolist(), count - done)
+            self._discard_lanes(group)
+        return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
-    def _step_each(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
+    def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
         """Advance live runs that are not in SIMD lanes by ``count`` steps, and return convergence errors by the
         number of the run. They are stepped together where their structures agree."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
-            results: list[Exception | None] = [_error_of(run, count) for run in runs]
+            results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]
         else:
-            from phlexible.step.integration.lane_loop import LaneLoop, together  # with the compiler
+            from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes  # with the compiler
 
             lanes = self._lanes[group] = self._lanes[group] or LaneLoop(self._width, self._is_specialized)
-            results, _ = together([run.taking(count, keeps_all=False) for run in runs], lanes)
+            results, _ = run_in_lanes([run.step_generator(count, keeps_all=False) for run in runs], lanes)
         errors: dict[int, ConvergenceError] = {}
         for k, run, error in zip(which, runs, results, strict=True):
             if isinstance(error, ConvergenceError):
@@ -355,15 +355,15 @@ class LiveRows:
         Raises:
             ParameterError: it cannot step them.
         """
-        held, numbers = self._held[group], self._groups[group]
+        held, numbers = self._moved[group], self._groups[group]
         if held is None:
-            held = self._held[group] = _Held([self._runs[k] for k in numbers], self._threads_for(device, group))
-        errors = {int(numbers[lane]): error for lane, error in held.step_each(count, which)}
+            held = self._moved[group] = _InLanes([self._runs[k] for k in numbers], self._threads_for(device, group))
+        errors = {int(numbers[lane]): error for lane, error in held.step_in_threads(count, which)}
         self._have_failed[list(errors)] = True
         self.time[self._places[group]] = held.time
         return errors
 
-    def _threads_for(self, device: "Device", group: int) -> "HeldThreads":
+    def _threads_for(self, device: "Device", group: int) -> "ThreadStepper":
         runs = [self._runs[k] for k in self._groups[group]]
         if not all(run.is_steady for run in runs):
             raise ParameterError("a GPU steps no controllers, functions of time or forces of the state, but inputs")
@@ -373,13 +373,13 @@ class LiveRows:
             raise ParameterError("a GPU steps mechanisms of one structure, which differ in numbers")
         return device(calls)
 
-    def _hold(self, group: int, count: int, thread: int) -> "_Held | None":
+    def _move_to_lanes(self, group: int, count: int, thread: int) -> "_InLanes | None":
         """Move the states of a group of live runs into SIMD lanes and return the object that steps them there, all
         at the same time. None where the runs cannot be stepped together."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None
-        from phlexible.step.integration.held_lanes import HeldLanes  # with the compiler
+        from phlexible.step.integration.held_lanes import LaneStepper  # with the compiler
         from phlexible.step.integration.lane_loop import LanesOfStructures
 
         calls = [run.next_call(count) for run in runs]
@@ -388,34 +388,34 @@ class LiveRows:
         known = self._known[thread] = self._known[thread] or LanesOfStructures(self._width, self._is_specialized)
         lanes = known.of([call.memory for call in calls], group)
         if lanes is not None and all(lanes.fits(call.memory) for call in calls):
-            return _Held(runs, HeldLanes(calls, lanes))
+            return _InLanes(runs, LaneStepper(calls, lanes))
         self._are_alone[group] = True
         return None
 
-    def _release(self, group: int) -> None:
+    def _discard_lanes(self, group: int) -> None:
         """Copy the states in the lanes of a group back into its live runs and discard the lanes."""
-        if (held := self._held[group]) is not None:
-            held.hand_back()
-            self._held[group] = None
+        if (held := self._moved[group]) is not None:
+            held.update_runs()
+            self._moved[group] = None
 
-    def _look(self) -> None:
+    def _discard_lanes_if_shown(self) -> None:
         """Copy all states in lanes back into the live runs and discard the lanes, if the user may have changed the
         runs. That is so once the user has had access to them."""
         if self._are_shown:
             for group in range(len(self._groups)):
-                self._release(group)
+                self._discard_lanes(group)
 
 
-def _error_of(run: LiveRun, count: int) -> ConvergenceError | None:
+def _step_and_catch(run: LiveRun, count: int) -> ConvergenceError | None:
     """Advance one live run by ``count`` steps and return its convergence error, or None if all steps succeeded."""
     try:
-        completed(run.taking(count, keeps_all=False))
+        completed(run.step_generator(count, keeps_all=False))
     except ConvergenceError as error:
         return error
     return None
 
 
-def _place_of(numbers: IntArray) -> "slice | IntArray":
+def _as_slice(numbers: IntArray) -> "slice | IntArray":
     """Return indices as a slice where they are consecutive, so that NumPy makes views instead of copies; otherwise
     the indices themselves."""
     first, count = int(numbers[0]), len(numbers)
@@ -423,7 +423,7 @@ def _place_of(numbers: IntArray) -> "slice | IntArray":
     return slice(first, first + count) if is_row else numbers
 
 
-def shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
+def run_in_threads(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
     """Call ``task`` with each number of ``which`` in a pool of ``threads`` threads, and yield once for each
     finished call, in order."""
     if threads == 1 or len(which) < 2:

@@ -26,7 +26,7 @@ class StoredBlock(NamedTuple):
     rows: Mapping[str, Array]
     first: Array = NOTHING
 
-    def until(self, count: int) -> "StoredBlock":
+    def first_instants(self, count: int) -> "StoredBlock":
         """Return the first ``count`` instants of this block of stored instants as a block."""
         if count == len(self.times):
             return self
@@ -75,12 +75,12 @@ class StoredSteps:
         self._blocks.append(block)
         self.time = float(block.times[-1])
 
-    def forget(self) -> None:
+    def discard_earlier(self) -> None:
         """Discard all stored instants of the live run but the last."""
         if len(self._blocks) > 1 or len(self._blocks[-1].times) > 1:
             self._blocks = [self.last]
 
-    def until(self, steps: int, time: float) -> "StoredSteps | None":
+    def up_to(self, steps: int, time: float) -> "StoredSteps | None":
         """Return the stored instants of a live run up to the one that lies ``-steps`` steps back, at a time [s];
         None if no such instant is stored."""
         behind = -steps
@@ -89,7 +89,7 @@ class StoredSteps:
             count = len(block.times) - behind
             if 0 < count <= len(block.times) and block.times[count - 1] == time:
                 found = StoredSteps(time, {})
-                found._blocks = [*self._blocks[:k], block.until(count)]
+                found._blocks = [*self._blocks[:k], block.first_instants(count)]
                 return found
             behind -= len(block.times)
         return None

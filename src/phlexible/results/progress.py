@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import flag
 INTERVAL = 10.0  # of lines [s]
 
 
-def shown(progress: bool | None) -> bool:
+def is_bar_shown(progress: bool | None) -> bool:
     """Return whether to show a progress bar: ``progress`` itself if it is True or False; for None whether output
     goes to a terminal, or to a notebook that has ipywidgets."""
     if progress is not None:
@@ -41,7 +41,7 @@ class Lines:
 def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
     """Context manager that provides a function of (done, count) which reports progress: as a bar, as lines on
     stderr where ``progress`` is None and no bar can be shown, or not at all where it is False."""
-    if not shown(progress):
+    if not is_bar_shown(progress):
         yield Lines(what) if progress is None else lambda done, count: None
         return
     from rich.progress import Progress

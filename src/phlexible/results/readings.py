@@ -165,7 +165,7 @@ class Readings:
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
-        """Return the greatest and smallest normal stress over the cross-sections along a beam at all instants [Pa].
+        """Return the greatest and smallest normal stress in each cross-section along a beam at all instants [Pa].
 
         Args:
             body: a beam.

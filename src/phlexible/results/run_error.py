@@ -104,7 +104,7 @@ def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Senso
     return _estimated(done, repeatable, read, units[0])
 
 
-def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
+def position_error(done: RecordedRun, repeatable: Repeatable) -> RunError:
     """Return the estimated error of a run in all positions of the mechanism [m], from two further runs with 2 and 4
     times its step. Positions are centres of mass, nodes, points on bodies, and rotation matrices times the size of
     their body.
@@ -113,10 +113,10 @@ def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
         ParameterError: a run with too few steps.
         ModelError: a run that does not repeat.
     """
-    return _estimated(done, repeatable, places_of, "m")
+    return _estimated(done, repeatable, all_positions, "m")
 
 
-def places_of(run: RecordedRun) -> Array:
+def all_positions(run: RecordedRun) -> Array:
     """Return world positions of all centres of mass, nodes and points along bodies at all instants of a run.
     Entries of rotation matrices times the size of their body follow; shape (N + 1, n) [m]."""
     parts = [run.recording.position]
@@ -140,7 +140,7 @@ def _estimated(
         _check_repeats(done, here, reading)
         middle = here.run(2, interval // 2, here.duration)
         coarse = here.run(4, interval // 4, here.duration)
-    rows = _common([done.time, middle.time, coarse.time])
+    rows = _common_rows([done.time, middle.time, coarse.time])
     if len(rows[0]) <= FEWEST:
         raise ParameterError(
             f"the runs with steps of {here.step:g} s, 2 and 4 times as much share {len(rows[0])} instants of the"
@@ -150,13 +150,13 @@ def _estimated(
     near, far = (np.maximum.accumulate(np.abs(first - second)) for first, second in pairwise(read))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = far[-1] / near[-1]  # of each number: what vibrates fast has another one than what moves slowly
-    share = np.array([_share(float(each), here.order) for each in ratios])
+    share = np.array([_error_per_difference(float(each), here.order) for each in ratios])
     worst = int(np.argmax(near[-1] * share))
     curve, ratio = (near * share).max(axis=1), float(ratios[worst])
     return RunError(done.time[rows[0]], curve, float(curve[-1]), ratio, here.step, here.order, unit)
 
 
-def _share(ratio: float, order: int) -> float:
+def _error_per_difference(ratio: float, order: int) -> float:
     """Return the factor that turns the difference between a run and one with twice its step into the error of the
     run. It follows from the measured ratio of successive differences and the order of the method (Richardson
     extrapolation).
@@ -171,7 +171,7 @@ def _share(ratio: float, order: int) -> float:
     return 1 / (ratio - 1) if ratio > 2 else 1.0
 
 
-def _common(times: Sequence[Array]) -> list[Array]:
+def _common_rows(times: Sequence[Array]) -> list[Array]:
     """Return for each run the row indices of the instants that all runs have in common, from the times of each run
     [s]."""
     first, *others = times

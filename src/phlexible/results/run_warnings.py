@@ -29,7 +29,7 @@ MOST_COORDINATES = 300
 DIFFERENCE = 1e-4
 
 
-def unstable_loop(motion: Motion) -> str:
+def unstable_loop_warning(motion: Motion) -> str:
     """Return the text of a warning that the only sampled controller of the motion makes the closed loop unstable
     with its sampling period. The loop is linearized near the start; empty text if it is stable or nothing is
     known."""
@@ -122,21 +122,21 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
         return
     error.motion = motion  # type: ignore[attr-defined]
     error.add_note("What was computed before is in the attribute .motion of this error.")
-    if unstable := unstable_loop(motion):
+    if unstable := unstable_loop_warning(motion):
         error.add_note(unstable)
     with suppress(Exception):  # the first error says more
         for text, _ in findings(motion.run):
             error.add_note(text)
 
 
-def warned(motion: Motion, steps: int | None) -> Motion:
+def warn_about_run(motion: Motion, steps: int | None) -> Motion:
     """Return the motion unchanged, after warnings to the user about faults of its run. These are an interruption,
     steps that were too long, bodies beyond the limits of their models, and an unstable controller."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]
         found += findings(motion.run, steps or None)
-        if found and (unstable := unstable_loop(motion)):
+        if found and (unstable := unstable_loop_warning(motion)):
             found = [(unstable, StepWarning)]  # which explains the others
         for text, category in found:
             warn_user(text, category)

@@ -50,22 +50,22 @@ def to_xarray(run: RecordedRun) -> "xarray.Dataset":
 TIME = "time [s]"
 
 
-def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame":
+def to_dataframe(run: RecordedRun, chosen: Sequence[Sensor]) -> "pandas.DataFrame":
     """Return a pandas table of sensor readings of a run, a column for each component by name and unit; the index is
     time [s]."""
     frames = optional("pandas", "xarray")
-    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), run))
+    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", chosen), run))
     found.index = frames.Index(run.time, name=TIME)
     return found
 
 
-def to_csv(run: RecordedRun, path: str, given: Sequence[Sensor]) -> None:
+def to_csv(run: RecordedRun, path: str, chosen: Sequence[Sensor]) -> None:
     """Write time and sensor readings of a run to a file of comma-separated text with a line of column names.
 
     Raises:
         ResultFileError: the file cannot be written.
     """
-    found = columns(sensors("sensors", given), run)
+    found = columns(sensors("sensors", chosen), run)
     heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
     try:
         np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")

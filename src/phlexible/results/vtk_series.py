@@ -17,7 +17,7 @@ from phlexible.extras import optional
 from phlexible.measure.mesh_stress import MeshedPoints, stress_at
 from phlexible.pictures.scene import DrawnBody
 from phlexible.pictures.scenes import scene_of
-from phlexible.results.progress import progress_bar, shown
+from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.state.recorded_run import RecordedRun
 
 MOST_INSTANTS = 200
@@ -48,12 +48,12 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
     bodies = zip(run.system.bodies, scene.bodies, strict=True)
     series = [(placed.name, _Meshed.of(run, placed, drawn) or _Surface(drawn)) for placed, drawn in bodies]
     try:
-        with index.open("w", encoding="utf-8") as file, progress_bar(shown(progress), "exporting") as tell:
+        with index.open("w", encoding="utf-8") as file, progress_bar(is_bar_shown(progress), "exporting") as tell:
             _append(file, HEAD)
             for number, time in enumerate(scene.time):
                 for part, (name, shape) in enumerate(series):
                     own = index.with_name(f"{index.stem}_{part}_{number:05d}.vtu")
-                    meshio.write(own, shape.at(meshio, number))
+                    meshio.write(own, shape.mesh_at(meshio, number))
                     _append(file, _entry(float(time), part, name, own.name))
                 tell(number + 1, len(scene.time))
     except OSError as error:
@@ -95,7 +95,7 @@ class _Meshed:
             return cls(body, body.points, drawn)
         return None
 
-    def at(self, meshio: Any, number: int) -> Any:
+    def mesh_at(self, meshio: Any, number: int) -> Any:
         """Return the deformed mesh of a flexible body as a meshio object at the instant with this number. Nodes
         have their elastic displacement [m] in world axes and von Mises stress [Pa]."""
         drawn, points = self._drawn, self._points
@@ -125,7 +125,7 @@ class _Surface:
             if len(balls):
                 self._cells.append(("vertex", balls[:, None]))
 
-    def at(self, meshio: Any, number: int) -> Any:
+    def mesh_at(self, meshio: Any, number: int) -> Any:
         """Return the surface or lines of a body without a finite-element mesh as a meshio object at the instant
         with this number. Points are in world axes [m]."""
         places: Array = self._vertices[number]

@@ -29,9 +29,9 @@ from phlexible.errors import ModelError, ParameterError, deferred_warnings, warn
 from phlexible.measure.quality import balance_error
 from phlexible.model import Model, simulation
 from phlexible.results.live import LiveRun, SavedInstant
-from phlexible.results.live_rows import LiveRows, shared
+from phlexible.results.live_rows import LiveRows, run_in_threads
 from phlexible.results.motion import Motion
-from phlexible.results.progress import progress_bar, shown
+from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.step_calls import Calls, completed
 from phlexible.tools.study import check_parameters, cores, runs_of
@@ -177,10 +177,10 @@ class Batch:
         def run(group: int) -> None:
             found.update(self._read(groups[group], width, specialize, duration, step, sensors, options))
 
-        shown(progress)
+        is_bar_shown(progress)
         with progress_bar(progress, "mechanisms") as report:
             run(0)  # in this thread: what is compiled is compiled once
-            for _ in shared(run, range(1, len(groups)), workers):
+            for _ in run_in_threads(run, range(1, len(groups)), workers):
                 report(len(found), len(self))
         readings = [found[number] for number in range(len(self))]
         if all(each.values is None for each in readings):
@@ -271,10 +271,10 @@ class Batch:
 
         models = [model for model, _ in built.values()]
         if width > 1 and len(built) > 1 and len({id(model) for model in models}) == len(built):
-            from phlexible.step.integration.lane_loop import LaneLoop, together  # with the compiler
+            from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes  # with the compiler
 
             lanes = LaneLoop(width, is_specialized)
-            readings, shares = together([run(number) for number in built], lanes)
+            readings, shares = run_in_lanes([run(number) for number in built], lanes)
             for number, reading, share in zip(built, readings, shares.tolist(), strict=True):
                 if isinstance(reading, Exception):
                     raise reading
@@ -323,9 +323,9 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
             " lanes=True and specialize=True"
         )
     from phlexible.step.gpu.cuda import cuda  # with the compiler
-    from phlexible.step.gpu.held_threads import HeldThreads
+    from phlexible.step.gpu.held_threads import ThreadStepper
 
-    return partial(HeldThreads, processor=cuda())
+    return partial(ThreadStepper, processor=cuda())
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
@@ -444,11 +444,11 @@ class BatchInputs(MutableMapping[str, Array]):
 
     def __init__(self, rows: LiveRows) -> None:
         self._rows = rows
-        self._known = rows.as_they_are()[0].inputs
+        self._known = rows.updated_runs()[0].inputs
 
     def __getitem__(self, name: str) -> Array:
         """Input of all mechanisms, shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
-        found = np.array([run.inputs[name] for run in self._rows.as_they_are()])
+        found = np.array([run.inputs[name] for run in self._rows.updated_runs()])
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
@@ -458,7 +458,7 @@ class BatchInputs(MutableMapping[str, Array]):
             ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the
                 plane of a planar model.
         """
-        self._rows.give(name, value)
+        self._rows.set_input(name, value)
 
     def __delitem__(self, name: str) -> None:
         """Refuse the removal of an input."""
@@ -555,7 +555,7 @@ class LiveBatch:
 
     def save(self) -> tuple[SavedInstant, ...]:
         """Present states of all mechanisms, with their inputs."""
-        return tuple(run.save() for run in self._rows.as_they_are())
+        return tuple(run.save() for run in self._rows.updated_runs())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
         """Restore the states of mechanisms; the others go on.
@@ -570,7 +570,7 @@ class LiveBatch:
         if not isinstance(saved, tuple | list) or len(saved) != len(self):
             raise ParameterError(f"saved must be what save() of this batch gave, got {saved!r}")
         for number in np.flatnonzero(self._mask(where)).tolist():
-            self._rows.put(number, saved[number])
+            self._rows.continue_run(number, saved[number])
             self.failures.pop(number, None)
 
     def _mask(self, where: ArrayLike | None) -> BoolArray:

@@ -26,7 +26,7 @@ from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, U
 from phlexible.measure.sensors import ElasticDisplacement
 from phlexible.pictures.report_page import findings, html_path, page_without_view, section, versions, write_page
 from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
-from phlexible.results.progress import progress_bar, shown
+from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.state.system import system_of
 from phlexible.tools.recordings import OTHER_UNITS, Data, RecordedModes, RecordedResponse, Recording
 
@@ -475,7 +475,7 @@ def identify(
         >>> round(fit.values["g"], 2)
         9.81
     """
-    shown(progress)  # or refused before anything is computed
+    is_bar_shown(progress)  # or refused before anything is computed
     data = tuple(_data(recordings))
     given = mapping("parameters", parameters)
     if not given or any(isinstance(value, Signal) for value in given.values()):

@@ -36,7 +36,7 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Between, Signal
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.pictures.style import COLORS, INK, QUIET, finish, house_style, new_figure, picture_path
-from phlexible.results.progress import progress_bar, shown
+from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.system import system_of
 from phlexible.tools.inverse_dynamics import InputsOfMotion
@@ -339,7 +339,7 @@ def optimal_inputs(
     parts = whole("shots", shots)
     if not 1 <= parts <= steps:
         raise ParameterError(f"shots must be 1 to {steps}, the number of steps, got {shots!r}")
-    shown(progress)  # or refused before anything is computed
+    is_bar_shown(progress)  # or refused before anything is computed
     most, small = whole("iterations", iterations), positive("accuracy", accuracy)
     problem = _Shooting(
         build, cost, signals, steps, sensors, targets, rests, limits, weighed, initial, sizes, last, parts

@@ -44,7 +44,7 @@ from phlexible.errors import ParameterError, ResultFileError, warn_of_runs
 from phlexible.extras import optional
 from phlexible.model import Model
 from phlexible.results.files.writing import FileLock
-from phlexible.results.progress import progress_bar, shown
+from phlexible.results.progress import is_bar_shown, progress_bar
 
 if TYPE_CHECKING:
     import xarray
@@ -649,7 +649,7 @@ def study(
         raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
     runs, axes = runs_of(parameters)
     check_parameters(build, runs[0])
-    shown(progress)  # refused before a file is written
+    is_bar_shown(progress)  # refused before a file is written
     anew, task = flag("overwrite", overwrite), packed_task(build, measure)
     file = None if output is None else StudyJournal(file_path("output", output), list(runs[0]), anew)
     found: dict[int, Outcome] = {}

@@ -21,7 +21,7 @@ WIDTH = 4
 def together(models, *run, **options):
     """Motions, or what was raised, of models whose steps are taken in lanes; shares of these steps."""
     runs = [simulation(model, *run, "undeformed", StepOptions(**options)) for model in models]
-    results, shares = lane_loop.together(runs, lane_loop.LaneLoop(WIDTH))
+    results, shares = lane_loop.run_in_lanes(runs, lane_loop.LaneLoop(WIDTH))
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, ph.ConvergenceError):
             raise result

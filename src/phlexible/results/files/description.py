@@ -20,10 +20,10 @@ from phlexible.results.files.encoding import (
     Context,
     Tree,
     UnstoredFunction,
+    array_from_json,
     decode,
     encode_part,
-    is_packed,
-    unpacked,
+    is_array_json,
 )
 
 LOOKS = frozenset({"color", "diameter", "shape", "solver"})
@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 """Numbers that agree to this are the same: discretizations differ by round-off between machines."""
 
 
-def describe(mechanism: Mechanism) -> dict[str, Tree]:
+def describe_mechanism(mechanism: Mechanism) -> dict[str, Tree]:
     """Return a description of a mechanism as JSON-compatible dictionaries: bodies, joints, loads, events and
     everything else that is needed to read sensors from a recorded motion.
 
@@ -83,7 +83,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
     }
 
 
-def rebuild(tree: dict[str, Tree]) -> Mechanism:
+def rebuild_mechanism(tree: dict[str, Tree]) -> Mechanism:
     """Return the mechanism that a JSON description (``describe_mechanism``) stands for; functions of time are
     missing from it and are known at t = 0 only.
 
@@ -99,15 +99,15 @@ def rebuild(tree: dict[str, Tree]) -> Mechanism:
         raise ResultFileError(f"the description in the file cannot be read: {error!r}") from error
 
 
-def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
+def compare_trees(file: Tree, model: Tree, place: str = "") -> list[str]:
     """Return the differences between two JSON descriptions of mechanisms, one line of text each, such as
     "bodies/coupler/length: ..."; ``place`` is the path of keys above these two."""
-    if is_packed(file) and is_packed(model):
-        here, there = unpacked(file), unpacked(model)
+    if is_array_json(file) and is_array_json(model):
+        here, there = array_from_json(file), array_from_json(model)
         return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
     if isinstance(file, dict) and isinstance(model, dict) and file.keys() == model.keys():
         keys = [key for key in file if key not in LOOKS]
-        return [line for key in keys for line in differences(file[key], model[key], f"{place}/{key}")]
+        return [line for key in keys for line in compare_trees(file[key], model[key], f"{place}/{key}")]
     if isinstance(file, list) and isinstance(model, list):
         return _list_differences(file, model, place)
     if _is_number(file) and _is_number(model):
@@ -230,7 +230,7 @@ def _list_differences(file: list[Tree], model: list[Tree], place: str) -> list[s
     lines = []
     for k, (a, b) in enumerate(zip(file, model, strict=True)):
         name = a["name"] if isinstance(a, dict) and "name" in a else str(k + 1)
-        lines += differences(a, b, f"{place}/{name}")
+        lines += compare_trees(a, b, f"{place}/{name}")
     return lines
 
 

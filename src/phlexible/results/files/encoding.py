@@ -67,13 +67,13 @@ LARGE = 4096
 KINDS = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
 
 
-def is_packed(tree: Any) -> bool:
+def is_array_json(tree: Any) -> bool:
     """Return whether a JSON value is an array in the binary form of ``array_as_json`` (a dictionary of base64 text,
     kind of number and shape)."""
     return isinstance(tree, dict) and tree.keys() == {"packed", "kind", "shape"}
 
 
-def packed(values: np.ndarray) -> dict[str, Any]:
+def array_as_json(values: np.ndarray) -> dict[str, Any]:
     """Return an array as a JSON dictionary of its bytes in base64, its kind of number (8-byte float or integer) and
     its shape."""
     kind = "i8" if values.dtype.kind in "iu" else "f8"
@@ -81,7 +81,7 @@ def packed(values: np.ndarray) -> dict[str, Any]:
     return {"packed": base64.b64encode(data).decode("ascii"), "kind": kind, "shape": list(values.shape)}
 
 
-def unpacked(tree: dict[str, Any]) -> np.ndarray:
+def array_from_json(tree: dict[str, Any]) -> np.ndarray:
     """Return the array that ``array_as_json`` stored as a JSON dictionary.
 
     Raises:
@@ -219,13 +219,13 @@ def encode(value: object, context: Context) -> Tree:
     """
     match value:
         case Enum():
-            return {"enum": _name(type(value)), "value": value.value}
+            return {"enum": _class_name(type(value)), "value": value.value}
         case None | bool() | int() | float() | str():
             return value
         case np.generic():
             return value.item()
         case np.ndarray() if value.dtype.kind in "iu" or value.size > LARGE:
-            return packed(value)
+            return array_as_json(value)
         case np.ndarray():
             return {"array": value.tolist()}
         case tuple() | list():
@@ -249,7 +249,7 @@ def encode_part(part: Any, context: Context) -> Tree:
     if isinstance(part, InvariantLaw | UnstoredSoftLaw):
         return {"class": InvariantLaw.__name__, "fields": {}}
     kind = FlexibleBody if isinstance(part, FlexibleBody) else type(part)  # a plate is all data
-    name, values = _name(kind), {}
+    name, values = _class_name(kind), {}
     for each in fields(part):
         value = getattr(part, each.name)
         if not each.init:
@@ -258,13 +258,13 @@ def encode_part(part: Any, context: Context) -> Tree:
             initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
             values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}
         elif isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
-            values[each.name] = {"function": _initial(part, each.name)}
+            values[each.name] = {"function": _initial_value(part, each.name)}
         else:
             values[each.name] = encode(value, context)
     return {"class": name, "fields": values}
 
 
-def _initial(part: object, name: str) -> Tree:
+def _initial_value(part: object, name: str) -> Tree:
     """Return the value at t = 0 of the function of time in the field ``name`` of a part, as JSON; None for other
     functions, which files do not hold."""
     match part, name:
@@ -292,9 +292,9 @@ def decode(tree: Tree, context: Context) -> Any:
         return tree
     match tree:
         case {"enum": name, "value": value}:
-            return _known(name)(value)
+            return _class_named(name)(value)
         case {"packed": _}:
-            return unpacked(tree)
+            return array_from_json(tree)
         case {"array": numbers}:
             return np.array(numbers, dtype=np.float64)
         case {"tuple": values}:
@@ -316,7 +316,7 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"class": InvariantLaw.__name__}:
             return UnstoredSoftLaw()
         case {"class": name, "fields": values}:
-            return _known(name)(**{key: _decoded_field(key, each, context) for key, each in values.items()})
+            return _class_named(name)(**{key: _decoded_field(key, each, context) for key, each in values.items()})
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")
 
 
@@ -326,7 +326,7 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
     return decode(tree, context)
 
 
-def _name(kind: type[Any]) -> str:
+def _class_name(kind: type[Any]) -> str:
     """Return the name by which files refer to a class: the plain name for classes of phlexible, module and
     qualified name for classes of users.
 
@@ -344,7 +344,7 @@ def _name(kind: type[Any]) -> str:
     )
 
 
-def _known(name: object) -> type[Any]:
+def _class_named(name: object) -> type[Any]:
     """Return the class that a file names, if it is one of those that files may name. Names are only compared:
     nothing but this package's own modules is imported."""
     found = VALUES.get(str(name)) or _descendant(str(name))

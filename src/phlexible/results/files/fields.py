@@ -63,8 +63,8 @@ FIELDS = {
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """Return the labels of the entries along each dimension of the recorded arrays but time, by dimension: names of
-    bodies and nodes, velocity components, constraint rows, forces and so on."""
+    """Return the names of the entries along each dimension of the recorded arrays except time, by dimension: bodies
+    and nodes, velocity components, constraint rows, forces and so on."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):

@@ -14,17 +14,17 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.results.files.description import describe, differences, rebuild
+from phlexible.results.files.description import compare_trees, describe_mechanism, rebuild_mechanism
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.journal import (
     HEADER,
     Stored,
     check_kind,
     check_recording,
+    checkpoint_as_json,
+    checkpoint_from_json,
     is_journal,
-    packed,
     read_unfinished,
-    unpacked,
 )
 from phlexible.results.files.writing import FileLock, replacing
 from phlexible.state.recorded_run import RecordedRun
@@ -45,7 +45,7 @@ class _Disk(io.FileIO):
 
     error: OSError | None = None
 
-    def write(self, data: Any) -> int:
+    def write_results(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
         length = len(rest)
         try:
@@ -82,24 +82,24 @@ def write_hdf5(path: Path, stored: Stored, labels: dict[str, list[str]]) -> None
 
 def _fill(file: h5py.File, stored: Stored, labels: dict[str, list[str]]) -> None:
     file.attrs.update(**HEADER, units="SI", complete=stored.is_complete)
-    _add(file, "description", _texts([json.dumps(stored.description)]))
+    _add_dataset(file, "description", _text_array([json.dumps(stored.description)]))
     if stored.checkpoint is not None:
-        text, numbers = packed(stored.checkpoint)
-        _add(file, "checkpoint", numbers)
-        _add(file, "checkpoint_text", _texts([json.dumps(text)]))
+        text, numbers = checkpoint_as_json(stored.checkpoint)
+        _add_dataset(file, "checkpoint", numbers)
+        _add_dataset(file, "checkpoint_text", _text_array([json.dumps(text)]))
     for name, field in FIELDS.items():
-        dataset = _add(file, name, getattr(stored.recording, name))
+        dataset = _add_dataset(file, name, getattr(stored.recording, name))
         dataset.attrs.update(units=field.units, long_name=field.meaning)
     file["time"].make_scale("time")
     for dimension, names in labels.items():
-        _add(file, dimension, _texts(names)).make_scale(dimension)
+        _add_dataset(file, dimension, _text_array(names)).make_scale(dimension)
     for name, field in FIELDS.items():
         if name != "time":
             for axis, dimension in enumerate(field.dimensions):
                 file[name].dims[axis].attach_scale(file[dimension])
 
 
-def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
+def _add_dataset(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
     """Create a dataset of this name in an HDF5 file, with checksums and in chunks of whole rows, and return it."""
     if not array.size:
         return file.create_dataset(name, data=array)
@@ -108,7 +108,7 @@ def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
     return file.create_dataset(name, data=array, chunks=chunks, fletcher32=True)
 
 
-def _texts(texts: list[str]) -> Array:
+def _text_array(texts: list[str]) -> Array:
     """Return texts as a NumPy array of fixed-length UTF-8 strings, which HDF5 stores in the dataset itself."""
     encoded = [text.encode() for text in texts]
     length = max([1, *map(len, encoded)])
@@ -125,7 +125,7 @@ def read_hdf5(path: Path) -> Stored:
         Exception: of h5py, for a damaged file.
     """
     with h5py.File(path, "r") as file:
-        check_kind(path, *(_plain(file.attrs.get(name)) for name in HEADER))
+        check_kind(path, *(_python_value(file.attrs.get(name)) for name in HEADER))
         reader = _Reader(file, path)
         description = json.loads(reader.texts("description")[0])
         arrays: dict[str, Any] = {name: reader.numbers(name) for name in FIELDS}
@@ -133,7 +133,7 @@ def read_hdf5(path: Path) -> Stored:
         checkpoint = None
         if file.get("checkpoint", getlink=True) is not None:
             text = json.loads(reader.texts("checkpoint_text")[0])
-            checkpoint = unpacked(text, reader.numbers("checkpoint"))
+            checkpoint = checkpoint_from_json(text, reader.numbers("checkpoint"))
         return Stored(
             description, RecordedStates(**arrays, work_names=names), checkpoint, bool(file.attrs["complete"])
         )
@@ -174,7 +174,7 @@ class _Reader:
         return dataset
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     """Return an HDF5 attribute as a plain Python value: bytes as text, NumPy scalars as Python numbers."""
     return value.decode() if isinstance(value, bytes) else value.item() if isinstance(value, np.generic) else value
 
@@ -201,12 +201,12 @@ def save(path: str | PathLike[str], run: SavedRun) -> None:
     Raises:
         ResultFileError: the file cannot be written, another run is writing it, or the model cannot be described.
     """
-    target, description = real_path(path), describe(run.run.mechanism)
+    target, description = real_path(path), describe_mechanism(run.run.mechanism)
     with FileLock(target):
-        write(target, run, description)
+        write_results(target, run, description)
 
 
-def write(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
+def write_results(path: Path, run: SavedRun, description: dict[str, Any]) -> None:
     """Write a recorded run and the JSON description of its mechanism to an HDF5 results file; the caller holds the
     lock of the file."""
     system, recording = run.run.system, run.run.recording
@@ -233,7 +233,7 @@ def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun
             one that holds no checkpoint.
     """
     loaded, stored = _checked(real_path(path))
-    unlike = differences(stored.description, json.loads(json.dumps(describe(system.mechanism))))
+    unlike = compare_trees(stored.description, json.loads(json.dumps(describe_mechanism(system.mechanism))))
     if unlike:
         listed = "\n  ".join(unlike[:10]) + (f"\n  and {len(unlike) - 10} more" if len(unlike) > 10 else "")
         raise ResultFileError(f"{path} holds a run of another model; resume needs the same one:\n  {listed}")
@@ -252,7 +252,7 @@ def _checked(path: Path) -> tuple[SavedRun, Stored]:
         raise ResultFileError(f"there is no file {path}")
     try:
         stored = read_unfinished(path) if is_journal(path) else read_hdf5(path)
-        system = system_of(rebuild(stored.description))
+        system = system_of(rebuild_mechanism(stored.description))
         check_recording(path, stored.recording, system)
     except ResultFileError:
         raise

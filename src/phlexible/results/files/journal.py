@@ -56,7 +56,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, text: Text, arrays: Arrays) -> None:
-        self._path, first = path, TITLE + record(text, arrays)
+        self._path, first = path, TITLE + record_bytes(text, arrays)
         with replacing(path) as draft:
             draft.write_bytes(first)
         self._length = len(first)
@@ -68,7 +68,7 @@ class Journal:
         Raises:
             ResultFileError: the disk refuses; the file is as it was before.
         """
-        new = record(text, arrays)
+        new = record_bytes(text, arrays)
         try:
             with open(self._path, "r+b") as file:
                 file.seek(self._length)
@@ -82,7 +82,7 @@ class Journal:
         self._length += len(new)
 
 
-def record(text: Text, arrays: Arrays) -> bytes:
+def record_bytes(text: Text, arrays: Arrays) -> bytes:
     """Return the bytes of one record of a journal file: a head with checksums, JSON text, and the numbers of the
     arrays."""
     plain = {name: np.ascontiguousarray(array, KINDS[array.dtype.kind == "i"]) for name, array in arrays.items()}
@@ -97,7 +97,7 @@ def _head(text_length: int, length: int, checksum: int) -> bytes:
     return head + struct.pack("<I", zlib.crc32(head))
 
 
-def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
+def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
     """Yield JSON text and arrays of each complete record of a journal file; an incomplete record at the end is
     ignored.
 
@@ -107,7 +107,7 @@ def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(len(TITLE))
-        while (body := _body(file, size, path)) is not None:
+        while (body := _next_record(file, size, path)) is not None:
             text_length, content = body
             text = json.loads(content[:text_length])
             arrays, place = {}, text_length
@@ -120,7 +120,7 @@ def records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
             yield text, arrays
 
 
-def _body(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
+def _next_record(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
     """Read the next record of a journal file after checking its checksums, and return the length of its JSON text
     [bytes] and its bytes; None after the last complete record."""
     head = file.read(HEAD.size)
@@ -167,19 +167,19 @@ class Stored:
     is_complete: bool
 
 
-def packed(checkpoint: Checkpoint) -> Packed:
+def checkpoint_as_json(checkpoint: Checkpoint) -> Packed:
     """Return a checkpoint of a run as results files store it: a dictionary of JSON values and the array of the
     stepper's numbers."""
     text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
     return text, text.pop("numbers")
 
 
-def unpacked(text: dict[str, Any], numbers: Array) -> Checkpoint:
+def checkpoint_from_json(text: dict[str, Any], numbers: Array) -> Checkpoint:
     """Return the checkpoint of a run from its JSON values and the array of the stepper's numbers."""
     return Checkpoint(**text, numbers=np.array(numbers))
 
 
-def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
+def check_kind(path: Path, kind: object, version: object, writer: object) -> None:
     """Raise ``ResultFileError`` if a file was not written by phlexible or has another format version; the arguments
     are the entries of its header.
 
@@ -188,10 +188,10 @@ def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
     """
     if kind != FORMAT:
         raise ResultFileError(f"{path} is not one of phlexible's results")
-    if found != FORMAT_VERSION:
+    if version != FORMAT_VERSION:
         raise ResultFileError(
-            f"{path} has format version {found}, written by phlexible {writer}, and phlexible {__version__} reads "
-            f"version {FORMAT_VERSION}; read it with the phlexible that wrote it, or simulate again"
+            f"{path} has format version {version}, written by phlexible {writer}, and phlexible {__version__} "
+            f"reads version {FORMAT_VERSION}; read it with the phlexible that wrote it, or simulate again"
         )
 
 
@@ -250,7 +250,7 @@ class UnfinishedFile:
 
 
 def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
-    text, numbers = packed(checkpoint)
+    text, numbers = checkpoint_as_json(checkpoint)
     arrays = {name: getattr(block, name) for name in FIELDS}
     return {"checkpoint": text, "complete": is_complete}, {**arrays, "checkpoint": numbers}
 
@@ -265,7 +265,7 @@ def read_unfinished(path: Path) -> Stored:
     description: dict[str, Any] = {}
     work_names: tuple[str, ...] = ()
     blocks: list[RecordedStates] = []
-    for text, arrays in records(path):
+    for text, arrays in read_records(path):
         if not blocks:
             check_kind(path, *(text[name] for name in HEADER))
             description, work_names = text["description"], tuple(text["work_names"])
@@ -273,7 +273,7 @@ def read_unfinished(path: Path) -> Stored:
             blocks[-1] = blocks[-1].rows(slice(0, -1))
         numbers = arrays.pop("checkpoint")
         blocks.append(RecordedStates(**arrays, work_names=work_names))
-        checkpoint, is_complete = unpacked(text["checkpoint"], numbers), bool(text["complete"])
+        checkpoint, is_complete = checkpoint_from_json(text["checkpoint"], numbers), bool(text["complete"])
     if not blocks:
         raise ResultFileError(f"{path} holds no instant")
     return Stored(description, concatenated(blocks), checkpoint, is_complete)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from phlexible.errors import ResultFileError
-from phlexible.results.files.description import describe
-from phlexible.results.files.files import SavedRun, load_for_resume, real_path, write
+from phlexible.results.files.description import describe_mechanism
+from phlexible.results.files.files import SavedRun, load_for_resume, real_path, write_results
 from phlexible.results.files.journal import UnfinishedFile
 from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
@@ -70,7 +70,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         self._lock = None if self._path is None else FileLock(self._path)
         try:
             if self._path is not None:  # described now: functions that break in the run are asked for values
-                self._description = describe(system.mechanism)
+                self._description = describe_mechanism(system.mechanism)
             if self._path is not None and is_resumed:
                 saved, self.begun = load_for_resume(self._path, system)
                 recording = saved.run.recording
@@ -104,7 +104,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             self._blocks.append(block)
             self._checkpoint = checkpoint
             if self._failure is None and self._has_steps and time.monotonic() - self._last_time > SECONDS:
-                self._settle(checkpoint)
+                self._write_blocks(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
         """Complete the results file, if there is one, and return the motion of the run.
@@ -115,7 +115,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         with uninterrupted():
             if self._failure is not None:
                 raise self._failure
-            self._close(is_complete)
+            self._convert_to_hdf5(is_complete)
             return self.motion(is_complete)
 
     def give_up(self, error: BaseException) -> Motion | None:
@@ -128,7 +128,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             return None
         with uninterrupted():
             try:
-                self._close(is_complete=False)
+                self._convert_to_hdf5(is_complete=False)
             except Exception as refused:  # the first error says more
                 error.add_note(f"The results file could not be completed: {refused}")
             return self.motion(is_complete=False)
@@ -148,7 +148,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         """Whether the run has taken steps beyond its start, or beyond the end of the file that it resumes."""
         return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
 
-    def _settle(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+    def _write_blocks(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
         """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if there is
         one."""
         joined = concatenated(self._blocks[self._settled :])
@@ -165,7 +165,7 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             self._failure = error
             raise
 
-    def _close(self, is_complete: bool) -> None:
+    def _convert_to_hdf5(self, is_complete: bool) -> None:
         """Write the remaining blocks and convert the file of the unfinished run to HDF5; calls after the first do
         nothing."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
@@ -177,10 +177,10 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             if self._settled == len(self._blocks):  # the end says whether the run is complete
                 last = self._blocks[-1]
                 self._blocks[-1:] = [last.rows(slice(0, -1)), last.rows(slice(-1, None))]
-            self._settle(checkpoint, is_complete)
+            self._write_blocks(checkpoint, is_complete)
         try:
             run = RecordedRun(self._system, self.recording)
-            write(self._path, SavedRun(run, is_complete, checkpoint), self._description)
+            write_results(self._path, SavedRun(run, is_complete, checkpoint), self._description)
         except ResultFileError as error:
             self._failure = error
             if self._file is not None:

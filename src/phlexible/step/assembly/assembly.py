@@ -44,11 +44,11 @@ from phlexible.step.assembly.interactions import (
     StrainLaws,
     branch_tables,
     bristle_tables,
+    contact_pair_law,
     coordinate_kind,
     element_law,
     impact_tables,
     law_tables,
-    of_pairs,
 )
 from phlexible.step.programs import connect
 from phlexible.step.tables.declarations import (
@@ -97,7 +97,7 @@ class Assembly:
         if not len(found):
             return found
         system, at = self.system, self.system.at(state)
-        numbers, functions = self._apart_from_rods
+        numbers, functions = self._forces_outside_rods
         y = functions.values(at)[0]
         for number in numbers:
             coordinate = system.forces[number].force.coordinate
@@ -111,7 +111,7 @@ class Assembly:
         return found
 
     @cached_property
-    def _apart_from_rods(self) -> tuple[list[int], FunctionSet]:
+    def _forces_outside_rods(self) -> tuple[list[int], FunctionSet]:
         """Indices of the force elements that are not strains of rods in tables of their own, and the set of
         functions of their coordinates."""
         system, strains = self.system, self.memory["rod_force"].tolist()
@@ -213,12 +213,12 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         system: what moves.
         with_segments: store long bodies in segments; without them all their blocks are dense.
     """
-    parts = _numbered(system, with_segments)
+    parts = _collect_parts(system, with_segments)
     graph = _graph(system, parts)
     plan = _known_plan(graph) if len(graph[0]) <= LARGEST else Plan(graph)
     return Assembly(
         system,
-        plan.memory(_filled(system, parts, plan.schedule)),
+        plan.memory(_all_tables(system, parts, plan.schedule)),
         tuple(parts.tables.moving),
         tuple(parts.prescribed),
         parts.controlled,
@@ -235,8 +235,8 @@ Graph = tuple[Any, ...]
 
 
 class Plan:
-    """What mechanisms of one structure have in common: the elimination of their graph, and memory whose layout,
-    integers, functions and equal numbers the next of them shares.
+    """Elimination and memory that mechanisms of one structure share: the graph's schedule, and the layout,
+    integers, functions and equal numbers of the tables.
 
     Args:
         graph: bodies and their couplings.
@@ -303,7 +303,7 @@ class Parts:
         return tuple(each.force for each in self.tables.interactions if each.force is not None)
 
 
-def _numbered(system: System, with_segments: bool) -> Parts:
+def _collect_parts(system: System, with_segments: bool) -> Parts:
     """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system.
     The vectors (points and directions on bodies) and functions that they use are numbered in this order."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
@@ -318,11 +318,11 @@ def _numbered(system: System, with_segments: bool) -> Parts:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
         if isinstance(element, Contact):
-            tables.interactions.append(Interaction((), of_pairs(force)))
+            tables.interactions.append(Interaction((), contact_pair_law(force)))
             continue
         rows = () if place in rods.forces else force.coordinate.functions()
         functions = tuple(map(tables.function, rows))
-        tables.interactions.append(Interaction(functions, element_law(force, number, _bearing(system, force))))
+        tables.interactions.append(Interaction(functions, element_law(force, number, _joint_of(system, force))))
     tables.interactions += list(_strains(system, tables))
     for related in system.related:
         functions = tuple(tables.function(row) for row in related.coordinate.functions())
@@ -362,7 +362,7 @@ def _graph(system: System, parts: Parts) -> Graph:
     return sizes, frozenset(edges), waits, lengths, len(sizes) - coupled.constraint_count
 
 
-def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
+def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
     """Return all tables of the compiled step by name: integers of the structure and numbers of the mechanism, with
     the offsets of the blocks of Newton's matrix."""
     layout, blocks = system.layout, Places(system.layout, schedule)
@@ -405,7 +405,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
     }
 
 
-def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
+def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
     """Return the joint whose reaction force causes this friction, as its index among the constraints and the number
     of its rows that are forces. These rows come first; None where no joint force causes the friction.
 
@@ -437,7 +437,7 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
                 strict=True,
             ):
                 own = [numbers[node] for node in nodes]
-                function: Function = tables.square(list(zip(a, own, strict=True)), list(zip(b, own, strict=True)))
+                function: Function = tables.dot(list(zip(a, own, strict=True)), list(zip(b, own, strict=True)))
                 yield Interaction((function,), laws.of(group, weight))
 
 
@@ -486,12 +486,12 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     }
 
 
-def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
+def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
     """Return the tables by name that describe the order and the blocks of the elimination of Newton's matrix.
 
     Args:
         schedule: of the nodes.
-        apart: for each node, the count of its first rows that are not coupled to the rest.
+        uncoupled: for each node, the count of its first rows that are not coupled to the rest.
         is_long: whether the block of each node has segments.
         rows: first constraint row of each node, or -1.
     """
@@ -499,7 +499,7 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
     diagonal = np.array([schedule.places[k, k] for k in range(len(size))], dtype=np.int64)
     node, begin = np.array([own[-1] for own in schedule.groups]), [own[0] for own in schedule.groups]
     counts = np.diff(schedule.run_start)
-    of_visits = np.where(is_long, SEGMENTED, apart)[node]
+    of_visits = np.where(is_long, SEGMENTED, uncoupled)[node]
     of_visits[schedule.in_runs] = TOGETHER
     unknown_row = np.full(schedule.rows, -1)
     for held in np.flatnonzero(rows >= 0).tolist():
@@ -519,7 +519,7 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray, ro
         "node_row": row_start,
         "node_diagonal": diagonal,
         "node_stride": schedule.strides,
-        "node_apart": apart,
+        "node_apart": uncoupled,
         "unknown_row": unknown_row,
         "neighbour": schedule.run_node,
         "neighbour_size": schedule.run_size,

@@ -369,7 +369,7 @@ class TypeTables:
                 own = [(first + begin, first + end) if end else (0, 0) for begin, end in row_spans(rows)]
                 factors = np.ones(last - first)
             else:
-                own = _widened(own)
+                own = _common_supports(own)
             number = self._add(window(strain.rows, slice(s, s + 1), columns)) - first
             self._strains.append((number, first, last, int(has_matrix), len(rows)))
             self._weights.append(float(strain.weights[s]))
@@ -398,7 +398,7 @@ def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
     return [min(count, most) for count in found]
 
 
-def _widened(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return ranges (first, last + 1) of nonzero coordinates, where neighbours have their common hull if that adds
     few zeros. They can then be processed together."""
     found: list[tuple[int, int]] = []

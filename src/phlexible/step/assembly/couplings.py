@@ -170,7 +170,7 @@ class Couplings:
         return list(self.auxiliary)
 
     @cached_property
-    def _filled(self) -> list[tuple[BlockSchedule, Tables]]:
+    def _cached_tables(self) -> list[tuple[BlockSchedule, Tables]]:
         """Cache of the last elimination schedule and the tables that were made for it: an empty list or one
         entry."""
         return []
@@ -199,7 +199,7 @@ class Couplings:
         waits: list[list[int]] = [[] for _ in range(self.clusters.count)]
         waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
         for number in range(self.constraint_count):
-            waits.append(sorted({node(carrier) for carrier in self._held(number)}))
+            waits.append(sorted({node(carrier) for carrier in self._bound_carriers(number)}))
         return waits
 
     @property
@@ -222,7 +222,7 @@ class Couplings:
                 found.setdefault(constraint[each.row], []).append(number)
         return found
 
-    def _held(self, constraint: int) -> set[int]:
+    def _bound_carriers(self, constraint: int) -> set[int]:
         """Return the carriers (floating bodies or nodes) on which a constraint acts, directly or through joint
         coordinates that it relates."""
         return {c for n in (constraint, *self._related.get(constraint, ())) for c in self._carriers(n)}
@@ -253,9 +253,9 @@ class Couplings:
         for number in range(len(self.interactions)):
             carriers = self._carriers(number)
             if number < self.constraint_count:
-                found |= {(carrier, self._constraint_node(number)) for carrier in self._held(number)}
+                found |= {(carrier, self._constraint_node(number)) for carrier in self._bound_carriers(number)}
             else:
-                found |= {(a, node) for a in carriers for node, _ in self._columns(number, a)}
+                found |= {(a, node) for a in carriers for node, _ in self._law_columns(number, a)}
             for _, k, l, _ in self._pairs_of(number):
                 found.add((self.vectors[k].carrier, self._column(k, l)))
                 found.add((self.vectors[l].carrier, self._column(l, k)))
@@ -269,13 +269,13 @@ class Couplings:
     def tables(self, places: Places) -> Tables:
         """Return the tables of integers by name that describe vectors, functions and force laws to the compiled
         step. They contain offsets of blocks in Newton's matrix; cached for the last elimination schedule."""
-        known = self._filled[0] if self._filled else None
+        known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))
             for array in arrays.values():
                 array.flags.writeable = False
             known = (places.schedule, {**counts, **arrays})
-            self._filled[:] = [known]
+            self._cached_tables[:] = [known]
         return dict(known[1])
 
     def _tables(self, places: Places) -> Tables:
@@ -334,23 +334,23 @@ class Couplings:
     def _is_elastic(self, carrier: int) -> bool:
         return bool(self.widths[carrier] > self.rigid[carrier])
 
-    def _find_auxiliaries(self, found: dict[int, int]) -> None:
+    def _find_auxiliaries(self, auxiliaries: dict[int, int]) -> None:
         for number in range(len(self.interactions)):
             for _, k, l, _ in self._pairs_of(number):
                 for own, other in ((k, l), (l, k)):
-                    if self._are_apart(self.vectors[other].carrier, self.vectors[own].carrier):
-                        self._need(own, found)
+                    if self._need_auxiliaries(self.vectors[other].carrier, self.vectors[own].carrier):
+                        self._need(own, auxiliaries)
             if number >= self.constraint_count and self._has_auxiliaries(number):
                 for m in range(self._starts[number], self._starts[number + 1]):
                     for vector in self.parts[m]:
-                        self._need(vector, found)
+                        self._need(vector, auxiliaries)
 
         for kind, point, triad in self.loads:
             if kind == FOLLOWER_FORCE and self.vectors[point].carrier in self.long_carriers:
                 for vector in range(triad, triad + 3):
-                    self._need(vector, found)
+                    self._need(vector, auxiliaries)
 
-    def _are_apart(self, a: int, b: int) -> bool:
+    def _need_auxiliaries(self, a: int, b: int) -> bool:
         """Return whether the rows of carrier a in Newton's matrix contain no direct derivative by the velocities of
         carrier b. Auxiliary unknowns then couple them; a carrier is a floating body or a node."""
         return a != b or b in self.long_carriers
@@ -359,9 +359,9 @@ class Couplings:
         carriers = self._carriers(number)
         return len(carriers) > 1 or any(carrier in self.long_carriers for carrier in carriers)
 
-    def _need(self, vector: int, found: dict[int, int]) -> None:
+    def _need(self, vector: int, auxiliaries: dict[int, int]) -> None:
         if self._is_elastic(self.vectors[vector].carrier):
-            found.setdefault(vector, len(found))
+            auxiliaries.setdefault(vector, len(auxiliaries))
 
     def _constraint_node(self, number: int) -> int:
         return len(self.widths) + len(self.auxiliary) + number
@@ -370,24 +370,24 @@ class Couplings:
         """Return the node of the elimination whose unknowns stand for the change of vector l in the rows of the
         body that carries vector k: that body itself, or an auxiliary unknown."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
-        return len(self.widths) + self.auxiliary[l] if self._are_apart(a, b) and self._is_elastic(b) else b
+        return len(self.widths) + self.auxiliary[l] if self._need_auxiliaries(a, b) and self._is_elastic(b) else b
 
-    def _columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
+    def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
         """Return the nodes (bodies and auxiliary unknowns) whose unknowns occur in a body's rows of Newton's matrix
         because of the force law ``number``. Each comes with its index among the nodes of the law."""
-        groups = self._groups(number)
+        groups = self._law_nodes(number)
         found = []
         for place, node in enumerate(groups):
             is_auxiliary = node >= len(self.widths)
             if is_auxiliary:
                 vector = self._auxiliary_vectors[node - len(self.widths)]
-                if self._are_apart(carrier, self.vectors[vector].carrier):
+                if self._need_auxiliaries(carrier, self.vectors[vector].carrier):
                     found.append((node, place))
-            elif not self._is_elastic(node) or not self._are_apart(carrier, node):
+            elif not self._is_elastic(node) or not self._need_auxiliaries(carrier, node):
                 found.append((node, place))
         return found
 
-    def _groups(self, number: int) -> list[int]:
+    def _law_nodes(self, number: int) -> list[int]:
         """Return the nodes of the elimination that the force law ``number`` couples: the bodies on which it acts,
         then auxiliary unknowns of its vectors if it has any."""
         carriers = self._carriers(number)
@@ -426,7 +426,7 @@ class Couplings:
         term_start = offsets([len(function.terms) for function in self.functions])
         part_rows, pair_rows, pair_weights = [], [], []
         for number in range(len(self.interactions)):
-            groups = self._groups(number) if number >= self.constraint_count else []
+            groups = self._law_nodes(number) if number >= self.constraint_count else []
             for m in range(self._starts[number], self._starts[number + 1]):
                 for vector in self.parts[m]:
                     carrier = self.vectors[vector].carrier
@@ -465,7 +465,7 @@ class Couplings:
         entries, blocks, most = [], list[int](), 0
         d = self.dimension
         for number in range(self.constraint_count, len(self.interactions)):
-            nodes, carriers, place = self._groups(number), self._carriers(number), 0
+            nodes, carriers, place = self._law_nodes(number), self._carriers(number), 0
             entries.append((len(nodes), len(carriers), len(nodes) * len(carriers)))
             for node in nodes:
                 width = d if node >= len(self.widths) else self.widths[node]
@@ -476,7 +476,7 @@ class Couplings:
                 groups.append((node, width, place, upper, lower))
                 place += width
             for carrier in carriers:
-                seen = {node for node, _ in self._columns(number, carrier)}
+                seen = {node for node, _ in self._law_columns(number, carrier)}
                 blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
         strides = places.strides.tolist()

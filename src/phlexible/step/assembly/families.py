@@ -110,10 +110,10 @@ class RodTables:
             "rod_block": [places[a, b] for point in points for a in point.sections for b in point.sections],
             "rod_value": [point.values for point in points],
             "rod_slope": [point.slopes for point in points],
-            "rod_share": [self._quarters(point.shares) for point in points],
+            "rod_share": [self._factor_blocks(point.shares) for point in points],
         }
 
-    def _quarters(self, shares: Array) -> Array:
+    def _factor_blocks(self, shares: Array) -> Array:
         """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape (3, 3,
         3). The factor is L = ((L_1, 0), (L_2, L_3)).
 
@@ -228,7 +228,7 @@ class SoftTables:
             (self.users[each][0].address, self.users[each][1].address) if isinstance(each, UserScalar) else (0, 0)
             for each in self._functions
         ]
-        return self._faces(places) | {
+        return self._surface_tables(places) | {
             "soft_law": [_kind(law) for law in laws],
             "soft_sheet": [own.is_sheet for own, _ in self.groups],
             "soft_function": [KINDS[type(each)] for each in self._functions],
@@ -251,7 +251,7 @@ class SoftTables:
             "soft_gradient": gradients,
         }
 
-    def _faces(self, places: Places) -> Tables:
+    def _surface_tables(self, places: Places) -> Tables:
         """Return the tables by name of the surfaces of soft bodies that are under pressure loads."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
@@ -342,7 +342,7 @@ class ContactGroupTables:
         self._axes: list[int] = []
         joined = [(each.first, each.second) for each in system.mechanism.joints if isinstance(each, HOLDING_POINTS)]
         self._far = [self._places[k][end] for k, end in far_ends(self._members, joined)]
-        self._kept, self._kept_turns = kept_pairs(system), kept_turns(system)
+        self._stored_pairs, self._stored_rotations = kept_pairs(system), kept_turns(system)
         for number, member in self._members:
             rubs = self._contact_groups[number].friction and member.radius
             turns = member.axes is not None or member.is_edge or rubs
@@ -393,8 +393,8 @@ class ContactGroupTables:
         return {
             "near_pairs": ROOM * len(members),
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
-            "kept_pairs": self._kept,
-            "kept_turns": self._kept_turns,
+            "kept_pairs": self._stored_pairs,
+            "kept_turns": self._stored_rotations,
             "turning_pairs": TOUCHING * len(members) if any(each.resists_turns for each in groups) else 0,
             "touching_pairs": TOUCHING * len(members),
             "pair_unknowns": unknowns if members else 0,

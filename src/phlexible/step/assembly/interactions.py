@@ -122,7 +122,7 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return POSITION
 
 
-def of_pairs(force: CoordinateForce) -> ForceData:
+def contact_pair_law(force: CoordinateForce) -> ForceData:
     """Return the force law in the tables for the normal force of a contact between two shapes. Pairs of these
     shapes are searched like those of contact groups."""
     assert force.contact is not None, "it is one-sided"
@@ -364,13 +364,13 @@ class InteractionTables:
                 t.coefficient,
                 self.collector.chord(t.first),
                 self.collector.chord(t.second),
-                self._time(t.factor),
+                self._time_index(t.factor),
             )
             for t in row.terms
         )
-        return Function(terms, row.constant, self._time(row.offset))
+        return Function(terms, row.constant, self._time_index(row.offset))
 
-    def square(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
+    def dot(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
         """Return the scalar function that is the dot product of two difference vectors, each given as a sum of
         (weight, index of a vector)."""
         chords = (self.collector.chord_of(tuple(first)), self.collector.chord_of(tuple(second)))
@@ -395,7 +395,7 @@ class InteractionTables:
             self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))
         return first
 
-    def _time(self, timed: Timed | None) -> int:
+    def _time_index(self, timed: Timed | None) -> int:
         """Return the index of a prescribed function of time among the components of all moving vectors, which is
         added if it is new; -1 without one."""
         if timed is None:

@@ -260,8 +260,8 @@ def _array_text(argument: _Argument) -> str:
 
 
 def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> Any:
-    """Emit LLVM code that converts the result of an entry point to a Python object; returns the LLVM value of its
-    address."""
+    """Emit LLVM code that converts the result of a compiled entry point to a Python object; returns the LLVM value
+    of its address."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:

@@ -426,7 +426,7 @@ class Written:
 
 def emitted_by(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator for a function of (builder, values) that emits LLVM code. It makes the function callable
-    in kernels, with arguments and result of these forms."""
+    in kernels (compiled functions of the time step), with arguments and result of these forms."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
         return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))

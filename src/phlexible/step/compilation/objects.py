@@ -188,13 +188,14 @@ class CodeFile:
     code: bytes
 
     def write(self, file: Path) -> None:
-        """Write this compiled code to a file; other processes see the complete file or none."""
+        """Write the compiled code of an entry point (function that Python calls) to a file; other processes see the
+        complete file or none."""
         description = vars(self).copy()
         write_sealed(file, description, zlib.compress(description.pop("code"), 1))
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Return the compiled code that is stored in a file.
+        """Return the compiled code of an entry point (function that Python calls) that is stored in a file.
 
         Raises:
             ValueError: the file has other bytes than were written.

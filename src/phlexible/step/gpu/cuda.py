@@ -54,7 +54,7 @@ class Cuda:
             name: unique name of the program.
             written: returns its text in LLVM's language, called if it is not cached on disk.
         """
-        self._enter()
+        self._make_current()
         if name not in self._modules:
             made = ctypes.c_void_p()
             self._call("cuModuleLoadData", ctypes.byref(made), _assembly(name, written).encode())
@@ -68,9 +68,9 @@ class Cuda:
 
         return function
 
-    def room(self, size: int) -> "Room":
+    def allocate(self, size: int) -> "Room":
         """Allocate ``size`` bytes of memory on the GPU and return the object that owns them."""
-        self._enter()
+        self._make_current()
         place = ctypes.c_uint64()
         self._call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(max(1, size)))
         return Room(self, place.value)
@@ -78,21 +78,21 @@ class Cuda:
     def write(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy a contiguous NumPy array into memory of the GPU."""
         if array.nbytes:
-            self._enter()
+            self._make_current()
             place = ctypes.c_void_p(array.ctypes.data)
             self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
         """Copy memory of the GPU into a contiguous NumPy array."""
         if array.nbytes:
-            self._enter()
+            self._make_current()
             place = ctypes.c_void_p(array.ctypes.data)
             self._call("cuMemcpyDtoH_v2", place, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
         """Run a GPU function in ``count`` threads and wait until all are done; the function receives the arguments
         and then the count."""
-        self._enter()
+        self._make_current()
         values = [_value(each) for each in (*arguments, count)]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         blocks = -(-count // THREADS_A_BLOCK)
@@ -101,10 +101,10 @@ class Cuda:
 
     def free(self, address: int) -> None:
         """Free the memory of the GPU at an address."""
-        self._enter()
+        self._make_current()
         self._call("cuMemFree_v2", ctypes.c_uint64(address))
 
-    def _enter(self) -> None:
+    def _make_current(self) -> None:
         """Make this GPU the current device of the calling thread of Python, as each call of the driver requires."""
         self._call("cuCtxSetCurrent", self._context)
 
@@ -153,18 +153,18 @@ def _assembly(name: str, written: Callable[[], str]) -> str:
     if file is not None and file.is_file():
         kept = file.read_text()
         seal, _, text = kept.partition("\n")
-        if seal == _seal(text):
+        if seal == _digest_line(text):
             return text
     text = assembly_text(written())
     if file is not None:
         with suppress(OSError):  # no space left
             own = file.with_suffix(f".{os.getpid()}")
-            own.write_text(f"{_seal(text)}\n{text}")
+            own.write_text(f"{_digest_line(text)}\n{text}")
             own.replace(file)
     return text
 
 
-def _seal(text: str) -> str:
+def _digest_line(text: str) -> str:
     """Return the first line of a cached file for this text: a digest by which damaged files are recognized."""
     return f"// {hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMPILING_THREADS = "phlexible: compiling the time step for this structure and a GPU; kept"
 
 
-class HeldThreads:
+class ThreadStepper:
     """Steps of mechanisms, each in a thread of a GPU; only the loads may change from call to call.
 
     Args:
@@ -74,11 +74,11 @@ class HeldThreads:
         self._columns = tables.shape[1]
         self._tables, self._requests = self._filled(tables), self._filled(requests)
         self._state, self._row, self._loads = (
-            processor.room(each.nbytes) for each in (self.state, self.row, self.loads)
+            processor.allocate(each.nbytes) for each in (self.state, self.row, self.loads)
         )
-        self._counts = processor.room(8 * self._count)
+        self._counts = processor.allocate(8 * self._count)
         self._projected = np.zeros((first.memory.counts["velocities"], self._count))
-        self._velocities = processor.room(self._projected.nbytes)
+        self._velocities = processor.allocate(self._projected.nbytes)
         begin = first.memory.offset_of("counter")
         self._counted = [begin + place for place in COUNTED]
 
@@ -128,10 +128,10 @@ class HeldThreads:
         return self._projected if known.all() else None
 
     def _filled(self, array: NDArray[Any]) -> Any:
-        room = self._processor.room(array.nbytes)
+        room = self._processor.allocate(array.nbytes)
         self._processor.write(room, np.ascontiguousarray(array))
         return room
 
 
-Device = Callable[[Sequence[StepCall]], HeldThreads]
+Device = Callable[[Sequence[StepCall]], ThreadStepper]
 """Takes steps of mechanisms."""

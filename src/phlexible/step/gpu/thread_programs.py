@@ -150,9 +150,9 @@ def thread_program(
         taken = compile_into(context, steps, kinds, types.UniTuple(types.intp, 2))
         known = header, *[_NUMBERS] * 3, types.float64
         found = compile_into(context, velocities, known, types.boolean)
-        turn = compile_into(context, _angle, (types.float64, types.float64), types.float64)
+        turn = compile_into(context, _atan2, (types.float64, types.float64), types.float64)
         module = library.create_ir_module("threads")
-        _write_function(context, module, "atan2", turn.fndesc)
+        _emit_library_function(context, module, "atan2", turn.fndesc)
         _StepsOfThread(context, module, layout, threads, taken.fndesc).write()
         _VelocitiesOfThread(context, module, layout, threads, found.fndesc).write()
         library.add_ir_module(module)
@@ -169,7 +169,7 @@ def assembly_text(text: str) -> str:
     binding.initialize_all_asmprinters()
     target = binding.Target.from_triple(Threads.CUDA.value)
     machine = target.create_target_machine(cpu="sm_75", features="+ptx70", opt=3)
-    module = optimized(text, Threads.CUDA.value, machine)
+    module = optimized_module(text, Threads.CUDA.value, machine)
     outside = [each.name for each in module.functions if each.is_declaration]
     unknown = {name.removeprefix("llvm.").split(".")[0] for name in outside if not name.startswith("llvm.")}
     for words in (name.split(".") for name in outside if name.startswith("llvm.")):
@@ -181,7 +181,7 @@ def assembly_text(text: str) -> str:
     return assembly
 
 
-def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
+def optimized_module(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
     """Parse the LLVM text of a program, optimize it for a target machine and return the LLVM module; ``is_one``:
     all functions are inlined into the two that are called."""
     lines = [line for line in text.splitlines() if not (line.startswith("declare") and " @llvm.sqrt.f64(" in line)]
@@ -205,7 +205,7 @@ def optimized(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
     return module
 
 
-def _write_function(context: Any, module: Any, name: str, described: Any) -> None:
+def _emit_library_function(context: Any, module: Any, name: str, described: Any) -> None:
     """Emit an LLVM function with this name of the C library (such as atan2), which calls the described compiled
     function of floats; for GPUs, which lack the library."""
     kinds = described.argtypes
@@ -215,7 +215,7 @@ def _write_function(context: Any, module: Any, name: str, described: Any) -> Non
     builder.ret(context.call_conv.call_function(builder, inner, types.float64, kinds, function.args)[1])
 
 
-def _angle(y: float, x: float) -> float:
+def _atan2(y: float, x: float) -> float:
     """Return the angle atan2(y, x) [rad] to two units of the last place, by quotients of polynomials as in
     Moshier's Cephes library, for GPUs."""
     if x == 0.0 and y == 0.0:
@@ -282,13 +282,13 @@ class _OfThread:
     def _write_thread(self, function: Any) -> None:
         raise NotImplementedError
 
-    def filled(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
+    def allocate(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
         """Emit LLVM code that allocates and fills the arrays of a thread with the state and tables of its
         mechanism; returns the LLVM addresses of its state and its header."""
         layout = self.layout
-        kept = self.array(builder, layout.state_numbers)
-        self.move(builder, layout.state_numbers, (state, n, thread), kept, False)
-        arrays = [self.array(builder, length) for length in layout.arrays]
+        kept = self.alloca(builder, layout.state_numbers)
+        self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, False)
+        arrays = [self.alloca(builder, length) for length in layout.arrays]
         column = builder.select(builder.icmp_signed("==", columns, _LONG(1)), _LONG(0), thread)
         begin = 0
         for number, length in enumerate(layout.arrays):
@@ -297,7 +297,7 @@ class _OfThread:
                     builder.store(_REAL(0.0), builder.gep(arrays[number], [loop.index]))
                 continue
             first = builder.gep(tables, [builder.mul(_LONG(begin), columns)])
-            self.move(builder, length, (first, columns, column), arrays[number], False)
+            self.emit_copy(builder, length, (first, columns, column), arrays[number], False)
             begin += length
         header = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, HEADER)), _LONGS)
         for place, count in enumerate(layout.header):
@@ -309,14 +309,14 @@ class _OfThread:
             builder.store(value, builder.gep(header, [_LONG(place)]))
         return kept, header
 
-    def array(self, builder: Any, length: int) -> Any:
+    def alloca(self, builder: Any, length: int) -> Any:
         """Emit LLVM code that allocates an array of ``length`` floats in a thread; returns the LLVM value of its
         address."""
         place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
         place.align = 64
         return builder.bitcast(place, _REALS)
 
-    def move(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
+    def emit_copy(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
         """Emit LLVM code that copies ``count`` floats from an array of all threads to the array ``here`` of one
         thread, or back if ``goes_out``. ``there`` are the address of the first array, its number of columns and the
         column of the thread."""
@@ -349,18 +349,18 @@ class _StepsOfThread(_OfThread):
         left = cgutils.alloca_once_value(builder, builder.load(builder.gep(counts, [thread])))
         with builder.if_then(builder.icmp_signed("<", builder.load(left), _LONG(1))):
             builder.ret_void()
-        kept, header = self.filled(builder, tables, columns, state, n, thread)
+        kept, header = self.allocate(builder, tables, columns, state, n, thread)
         dtype = dtype_of(StepRequest)
         request = builder.bitcast(cgutils.alloca_once(builder, ir.ArrayType(_LONG, dtype.itemsize // 8)), _POINTER)
         asked = builder.gep(requests, [builder.mul(thread, _LONG(dtype.itemsize))])
         far, near = (builder.bitcast(each, _REALS) for each in (asked, request))
-        self.move(builder, dtype.itemsize // 8, (far, _LONG(1), _LONG(0)), near, False)
+        self.emit_copy(builder, dtype.itemsize // 8, (far, _LONG(1), _LONG(0)), near, False)
         count = 3 * layout.header[PLACES["load_values"]]
-        held, stored = self.array(builder, AT_ONCE * count), self.array(builder, layout.state_numbers)
+        held, stored = self.alloca(builder, AT_ONCE * count), self.alloca(builder, layout.state_numbers)
         for k in range(AT_ONCE):
-            self.move(builder, count, (loads, n, thread), builder.gep(held, [_LONG(k * count)]), False)
+            self.emit_copy(builder, count, (loads, n, thread), builder.gep(held, [_LONG(k * count)]), False)
         reactions = layout.header[PLACES["reactions"]]
-        first, length = self.array(builder, reactions), cgutils.alloca_once_value(builder, size)
+        first, length = self.alloca(builder, reactions), cgutils.alloca_once_value(builder, size)
         taken = cgutils.alloca_once_value(builder, _LONG(0))
         before, again, after = (builder.append_basic_block(name) for name in ("before", "again", "after"))
         builder.branch(before)
@@ -371,7 +371,7 @@ class _StepsOfThread(_OfThread):
             assert dtype.fields is not None
             place = builder.gep(request, [_LONG(dtype.fields[name][1])])
             builder.store(most, builder.bitcast(place, _LONGS))
-        nothing = self.array(builder, 1), _LONG(0)
+        nothing = self.alloca(builder, 1), _LONG(0)
         values = [
             (header, _LONG(HEADER)),
             (length, _LONG(1)),
@@ -390,8 +390,8 @@ class _StepsOfThread(_OfThread):
         builder.position_at_end(again)
         builder.branch(before)
         builder.position_at_end(after)
-        self.move(builder, layout.state_numbers, (state, n, thread), kept, True)
-        self.move(builder, layout.state_numbers, (row, n, thread), stored, True)
+        self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, True)
+        self.emit_copy(builder, layout.state_numbers, (row, n, thread), stored, True)
         builder.store(builder.load(taken), builder.gep(counts, [thread]))
         builder.ret_void()
 
@@ -403,9 +403,9 @@ class _VelocitiesOfThread(_OfThread):
     def _write_thread(self, function: Any) -> None:
         tables, columns, state, found, counts, n, thread = function.args
         layout, builder = self.layout, ir.IRBuilder(function.append_basic_block())
-        _, header = self.filled(builder, tables, columns, state, n, thread)
+        _, header = self.allocate(builder, tables, columns, state, n, thread)
         velocities, rows = (layout.header[PLACES[name]] for name in ("velocities", "rows"))
-        result, drift, nothing = (self.array(builder, length) for length in (velocities, rows, 1))
+        result, drift, nothing = (self.alloca(builder, length) for length in (velocities, rows, 1))
         with cgutils.for_range(builder, _LONG(rows)) as loop:
             builder.store(_REAL(0.0), builder.gep(drift, [loop.index]))
         values = [
@@ -416,7 +416,7 @@ class _VelocitiesOfThread(_OfThread):
             _REAL(0.0),
         ]
         _, known = self.call(builder, values)
-        self.move(builder, velocities, (found, n, thread), result, True)
+        self.emit_copy(builder, velocities, (found, n, thread), result, True)
         is_known = builder.zext(builder.icmp_unsigned("!=", known, known.type(0)), _LONG)
         builder.store(is_known, builder.gep(counts, [thread]))
         builder.ret_void()

@@ -272,9 +272,9 @@ class Controllers:
         self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
         self._tables = (
             np.array(items, dtype=np.int64).reshape(-1, 4),
-            _spans([len(function.terms) for function in functions]),
+            _index_ranges([len(function.terms) for function in functions]),
             np.array([(term.first, term.second) for term in terms], dtype=np.int64).reshape(-1, 2),
-            _spans([len(chord) for chord in assembly.chords]),
+            _index_ranges([len(chord) for chord in assembly.chords]),
             np.array([vector for _, vector in parts], dtype=np.int64),
             np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
         )
@@ -352,7 +352,7 @@ class Controllers:
             self.write_law_values(one, row[None])
         return found
 
-    def law_arms(self, reach: float) -> Array:
+    def law_lengths(self, reach: float) -> Array:
         """Return lengths by which values of the laws of the state (user functions that give forces or torques) are
         divided to become comparable forces. Shape (values,) [m]: 1 for forces, at least ``reach`` for scalars,
         which may be torques.
@@ -362,7 +362,7 @@ class Controllers:
         sizes = [each.size for each, *_ in self._laws]
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
-    def by_law(self, counts: IntArray) -> dict[str, int]:
+    def largest_counts_by_law(self, counts: IntArray) -> dict[str, int]:
         """Return the largest count of each law of the state (user function that gives forces), by its name, where
         it is not zero. ``counts`` has one entry for each value of all laws, shape (values,)."""
         place, found = 0, dict[str, int]()
@@ -372,13 +372,13 @@ class Controllers:
             place += each.size
         return found
 
-    def places_in_step(self) -> tuple[Array, Array]:
+    def vectors_in_step(self) -> tuple[Array, Array]:
         """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last step,
         and of their changes in it. Shape (vectors, 3) each."""
         start, change = self._memory
         return start.copy(), change.copy()
 
-    def laws_in_step(self, time: float, h: float, start: Array, change: Array) -> Array:
+    def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
         """Return the values of the laws of the state (user functions that give forces) at the mean state of a step,
         shape (values,).
 
@@ -400,7 +400,7 @@ class Controllers:
             values[:, each.column : each.column + each.size] = law_values[place : place + each.size]
             place += each.size
 
-    def obeyed(self, time: float, values: Array) -> Array:
+    def with_law_values(self, time: float, values: Array) -> Array:
         """Return a copy of the load values with those filled in that laws of the state set at the present instant,
         shape (load values,). Such laws are user functions that give forces."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
@@ -435,7 +435,7 @@ def is_plain(value: ControlledValue) -> bool:
     return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
 
 
-def _spans(counts: list[int]) -> IntArray:
+def _index_ranges(counts: list[int]) -> IntArray:
     """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
     2)."""
     starts = offsets(counts)
@@ -484,7 +484,7 @@ class PythonLaws:
             raise KeyboardInterrupt
         self._is_interrupted = True
 
-    def let_interrupt(self) -> None:
+    def raise_deferred(self) -> None:
         """Raise the Ctrl-C that arrived while compiled steps called law functions in Python and that was deferred,
         if there was one."""
         if self._is_interrupted:

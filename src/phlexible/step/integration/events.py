@@ -98,7 +98,7 @@ class RunEvents:
         if number == STOP:
             self.stopped = time
             return
-        self._stepper.happen(number, time)
+        self._stepper.apply_event(number, time)
         if self.watches:
             rows = self._stepper.now(time)
             for each in self._beyond(np.array([time]), rows, slice(None)):

@@ -14,7 +14,7 @@ COUNTED = (1, 3)
 """Entries of the table ``counter`` of which a user is told: steps with dependent joints, and with open ledgers."""
 
 
-class HeldLanes:
+class LaneStepper:
     """Steps of mechanisms in lanes without anything that depends on time; loads are constant within a call.
 
     Args:
@@ -61,7 +61,7 @@ class HeldLanes:
         Returns:
             How many steps were taken, and whether any had dependent joints or an open energy balance.
         """
-        lanes, given, rest = self._lanes, self._room(count), np.zeros(0, dtype=np.int64)
+        lanes, given, rest = self._lanes, self._loads_array(count), np.zeros(0, dtype=np.int64)
         if self._count < lanes.width:  # lanes that are left over do what the first does
             self.state[:, self._count :], self.loads[:, self._count :] = self.state[:, :1], self.loads[:, :1]
         if not all(which.tolist()):
@@ -106,16 +106,16 @@ class HeldLanes:
         if self._solution.shape[1] != width:
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
             if self._lanes.is_specialized:
-                announce_structure(*self._projects(), entry=joint_velocities)
-        known = self._project(*self._projects())
+                announce_structure(*self._projection_arguments(), entry=joint_velocities)
+        known = self._project(*self._projection_arguments())
         return self._solution if known else None
 
-    def _projects(self) -> tuple[Any, ...]:
+    def _projection_arguments(self) -> tuple[Any, ...]:
         """Return the arguments of the compiled ``joint_velocities`` for all lanes: header, moving vectors, drift of
         the constraints, array for the velocities, relaxation."""
         return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
-    def _room(self, count: int) -> Array:
+    def _loads_array(self, count: int) -> Array:
         """Return the array that receives the loads of all substeps of ``count`` steps in all lanes, reused as long
         as ``count`` stays the same. Shape (steps * substeps, 3 * loads, lanes).
 

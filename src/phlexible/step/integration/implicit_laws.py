@@ -80,9 +80,9 @@ class ImplicitLaws:
         """
         inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
         values = self._last + self._slope * (h + last_step) / 2
-        found = self._converged(h, values, inverse, take)
+        found = self._quasi_newton(h, values, inverse, take)
         if found is None:
-            between = self._between(values, inverse, take)
+            between = self._values_at_jumps(values, inverse, take)
             if between is None:
                 return False
             found = between, inverse
@@ -92,7 +92,7 @@ class ImplicitLaws:
         self.memory[-1] = h
         return True
 
-    def _converged(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
+    def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
         """Return values f of the laws of the state that equal their functions g(f) in a step of length h [s], by a
         quasi-Newton iteration. With them, of shape (values,), comes the matrix (1 - dg/df)^-1; None without
         convergence."""
@@ -112,7 +112,7 @@ class ImplicitLaws:
                 gap = there.law_values - values - change
                 following = np.abs(inverse @ gap)
                 if following.max() <= (1.0 - 0.25 * length if is_fresh else FALLS) * np.abs(update).max():
-                    inverse = _improved(inverse, change, gap - (here.law_values - values))
+                    inverse = _broyden_update(inverse, change, gap - (here.law_values - values))
                     values, here, is_here = values + change, there, True
                     is_fresh = is_fresh and length == 1.0
                     break
@@ -125,7 +125,7 @@ class ImplicitLaws:
                 inverse, is_fresh, is_here = made, True, False
         return None
 
-    def _between(self, values: Array, inverse: Array, take: Take) -> Array | None:
+    def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
         """Return values for laws of the state that jump (such as a switch), between both sides of the jump, shape
         (values,), by damped fixed-point iteration; None without convergence.
 
@@ -176,7 +176,7 @@ class ImplicitLaws:
             return None
 
 
-def _improved(inverse: Array, update: Array, change: Array) -> Array:
+def _broyden_update(inverse: Array, update: Array, change: Array) -> Array:
     """Return the inverse Jacobian of f - g(f) after an update by Broyden's formula: ``update`` is the change of f,
     ``change`` the change of g(f) - f that it caused."""
     along = update @ inverse

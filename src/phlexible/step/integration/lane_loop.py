@@ -128,7 +128,7 @@ class LaneLoop:
             call.taken, call.is_in_lanes = (done, CONVERGED if done == steps else int(lanes.status[lane])), True
 
 
-def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
+def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
     """Take the steps of several runs, in SIMD lanes where they request the same steps; return what each run
     returned or raised, and the share of its steps that were taken in lanes, shape (runs,).
 
@@ -160,7 +160,7 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
                     results[k] = error
                     rest.discard(k)
             numbered = sorted(calls.items())
-            waiting = _taken([call for _, call in numbered], lanes)
+            waiting = _take_in_lanes([call for _, call in numbered], lanes)
             for k, call in numbered:
                 if call in waiting:
                     continue
@@ -175,7 +175,7 @@ def together(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Resul
     return results, np.asarray(steps[:, 0] / np.maximum(1, steps.sum(axis=1)))
 
 
-def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
+def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
     """Take the steps of several calls in SIMD lanes where possible, and return the calls that should wait; an
     exception becomes the error of every call."""
     try:
@@ -187,7 +187,7 @@ def _taken(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
         return []
 
 
-def steps_of_own_program(memory: Memory) -> Loop:
+def specialized_loop(memory: Memory) -> Loop:
     """Return a function that takes steps of a mechanism by a faster program, which is compiled for its structure
     alone. It has the arguments of the general step loop ``advance``.
 

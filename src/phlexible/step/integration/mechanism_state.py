@@ -18,7 +18,7 @@ from phlexible.state.recording import LateReactions
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.system import Phase
 from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
-from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
+from phlexible.step.integration.reactions import check_velocities, projection, reactions_in_phase
 from phlexible.step.integration.stored_rows import branches_of, set_branches
 from phlexible.step.programs import joint_velocities, pair_forces
 from phlexible.step.tables.requests import RELAXATION
@@ -141,7 +141,7 @@ class MechanismState:
         memory["dissipated"][0] += found.lost
         memory["known_velocities"][0] = 0.0
 
-    def happen(self, event: int, time: float) -> None:
+    def apply_event(self, event: int, time: float) -> None:
         """Apply an event at a time [s]: lock and release its joints, and project the velocities onto the
         constraints that are active then (an impulse).
 
@@ -167,7 +167,7 @@ class MechanismState:
         velocity = memory["velocity"].copy()
         self.project(time)
         if happens.locked:
-            check_fit(self.phase, self.state(time), velocity, f"{happens.text} at t = {time:.9g} s")
+            check_velocities(self.phase, self.state(time), velocity, f"{happens.text} at t = {time:.9g} s")
         memory["event_time"][event] = time
         memory["event_loss"][event] = memory["dissipated"][0] - before
 

@@ -61,7 +61,7 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
     return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)
 
 
-def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
+def check_velocities(phase: Phase, state: State, before: Array, cause: str) -> None:
     """Raise ``VelocityError`` if velocities after an impulse do not satisfy the active constraints, so that these
     contradict each other.
 
@@ -114,7 +114,7 @@ def reactions(
     """
     applied, pulls = _applied(system, state, at, theta, values)
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    forces = applied + pushed + _own_forces(system, state)
+    forces = applied + pushed + _internal_forces(system, state)
     asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
@@ -142,7 +142,7 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     return result + elements.rows.T @ np.where(are_pushed, 0.0, pulls), pulls
 
 
-def _own_forces(system: System, state: State) -> Array:
+def _internal_forces(system: System, state: State) -> Array:
     """Return the generalized forces inside of the bodies at a state: quadratic velocity terms (centrifugal and
     Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
     result = body_forces_of_branches(system, state)

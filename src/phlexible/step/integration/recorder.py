@@ -41,23 +41,23 @@ class Recorder:
 
     @property
     def last_time(self) -> float:
-        """Time of the last recorded instant [s]."""
+        """Time of the last instant of the run that has been recorded [s]."""
         return float(self._blocks[-1].time[-1])
 
     def begin(self, time: float, rows: Rows, prescribed: Given | None) -> None:
         """Record the first instant of a run at a time [s]; its multipliers are those of the first step until
-        ``settled`` sets better ones."""
+        ``set_final_reactions`` sets better ones."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
         self._blocks, self.last_weight = [first], 0.0
 
-    def go_on(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
+    def resume_from(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
         """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers and
         forces of the step before it, ``last_weight`` their weight in the mean with the step after it."""
         self._blocks, self.last_weight = [concatenated([last])], last_weight
         if last_weight == OPEN:
             self._set_reactions(reactions)
 
-    def settled(self, reactions: Reactions | None) -> None:
+    def set_final_reactions(self, reactions: Reactions | None) -> None:
         """Set final multipliers and forces of the last recorded instant, where the step size changes; None leaves
         them to be averaged with those of the next step.
 
@@ -67,7 +67,7 @@ class Recorder:
             self._set_reactions(reactions)
             self.last_weight = 1.0
 
-    def ended(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
+    def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
         """Set final multipliers and forces of the last instant of the run, and send this instant to the sink of the
         recording again; do nothing if they are None."""
         last = concatenated([self._last])
@@ -78,7 +78,7 @@ class Recorder:
     def _set_reactions(self, reactions: Reactions) -> None:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
-    def next_step(self, reactions: Array) -> None:
+    def average_with_next_step(self, reactions: Array) -> None:
         """Average the multipliers and forces of the last recorded instant with those of the step that follows
         it."""
         last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
@@ -132,7 +132,7 @@ def recording_of(
     count = len(times)
     own = {name: array[:count] for name, array in rows.items()}
     prescribed = GivenFunctions(system.moving_frames, system.paths, times) if prescribed is None else prescribed
-    work = [_sum(own["work"], columns) for columns in sources.values()]
+    work = [_work_sum(own["work"], columns) for columns in sources.values()]
     tables = {name: own[table] for name, table in TABLE_OF.items()}
     functions = {name: getattr(prescribed, name) for name in OF_TIME}
     energies = dict(zip(("kinetic", "strain", "gravity", "spring"), own["energy"].T, strict=True))
@@ -161,7 +161,7 @@ TABLE_OF = {
 OF_TIME = "paths", "path_rates", "frames", "frame_rotations", "frame_velocities", "frame_angular_velocities"
 
 
-def _sum(work: Array, columns: list[int]) -> Array:
+def _work_sum(work: Array, columns: list[int]) -> Array:
     """Return the sum of some columns of the table of work, shape (rows,) [J]. The order of additions does not
     depend on the number of rows, so that digits repeat.
 

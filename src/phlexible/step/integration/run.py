@@ -78,7 +78,7 @@ class Run:
         check: Callable[[Array], None] | None = None,
     ) -> None:
         self.stepper, self.sizes, self.halvings = stepper, StepSizes(), 0
-        self.count, self.words = Pieces(stepper, most_pieces), StepWarnings(stepper)
+        self.count, self.step_warnings = Pieces(stepper, most_pieces), StepWarnings(stepper)
         self._on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
@@ -91,7 +91,7 @@ class Run:
             storage: which of the instants are stored.
         """
         stepper, sizes = self.stepper, self.sizes
-        stepper.let_interrupt()
+        stepper.raise_deferred()
         if self._check is not None:
             self._check(instants)
         if not abs(step - sizes.last) <= SAME * step:
@@ -100,7 +100,7 @@ class Run:
         continues = taken.steps == len(instants) - 1
         if not (continues and sizes.continues and step == sizes.last):
             self.sizes = StepSizes(sizes.depth, sizes.successes, step, continues)
-        self.words.look(instants[-1])
+        self.step_warnings.look(instants[-1])
         return taken
 
     def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:

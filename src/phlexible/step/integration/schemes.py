@@ -12,31 +12,31 @@ from phlexible.state.initial_state import KeptStart
 from phlexible.state.system import System, SystemCache
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.composition import SUBSTEPS
-from phlexible.step.integration.lane_loop import steps_of_own_program
+from phlexible.step.integration.lane_loop import specialized_loop
 from phlexible.step.integration.stepper import Stepper
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
 
 
-class KeptNumbers:
+class ModelCache:
     """Cache of a model from run to run: its system, the tables of its steps and its start, until it changes."""
 
     def __init__(self) -> None:
-        self._kept, self._kept_whole = SystemCache(), SystemCache()
+        self._systems, self._lockable_systems = SystemCache(), SystemCache()
         self.start = KeptStart()
         self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:
         """Return the system (arrays of numbers) of a mechanism as it is at present, cached until the mechanism
         changes."""
-        return self._kept.of(mechanism)
+        return self._systems.of(mechanism)
 
     def whole_system(self, mechanism: Mechanism) -> System:
         """Return the system (arrays of numbers) of a mechanism with the constraints that its events can lock,
         cached; equal to ``system`` where there are none."""
         whole = mechanism.with_locks()
-        return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
+        return self.system(mechanism) if whole is mechanism else self._lockable_systems.of(whole)
 
     def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
         """Return a new stepper of a system, with memory of its own and tables that are cached; tables with
@@ -51,7 +51,7 @@ class KeptNumbers:
             self._assembly = assemble(system)
         memory, parts = self._assembly.memory, len(SUBSTEPS[options.order])
         tables = replace(self._assembly, memory=memory.fresh() if parts == 1 else memory.for_substeps(parts))
-        loop = steps_of_own_program if options.is_specialized else None
+        loop = specialized_loop if options.is_specialized else None
         return Stepper(tables, options.order, options.numerical_damping, is_redundant, loop, options.coarsening)
 
 

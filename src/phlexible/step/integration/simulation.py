@@ -77,7 +77,7 @@ class Simulation:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
         self._recorder = Recorder(system, stepper.work_sources, sink)
         self._events = RunEvents(system, stepper, clock, conditions)
-        self._run = Run(stepper, on_change=self._settle, check=JumpChecks(system).check)
+        self._run = Run(stepper, on_change=self._set_reactions, check=JumpChecks(system).check)
         self._progress: Progress = _silent
         self._tolerance = tolerance
         self._level = 0 if tolerance is None else FIRST_LEVEL
@@ -95,7 +95,7 @@ class Simulation:
             self._flush(0)
         else:
             self._go_on(*start)
-        self._run.words.begin()
+        self._run.step_warnings.begin()
         self._events.begin(clock.instant(clock.first))
 
     def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
@@ -105,7 +105,7 @@ class Simulation:
                 "read it but not continue it; simulate again, or resume with the phlexible that wrote it"
             )
         self._stepper.restore(checkpoint.numbers)
-        self._recorder.go_on(last, checkpoint.own_share, self._stepper.last_reactions)
+        self._recorder.resume_from(last, checkpoint.own_share, self._stepper.last_reactions)
         run, sizes = self._run, StepSizes(last=checkpoint.last_step)
         run.halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
         if is_on_grid(checkpoint, self._clock):
@@ -158,7 +158,7 @@ class Simulation:
             if self._is_late:
                 self.late[-1] = find
             else:
-                self._recorder.ended(find(), self._before_end or reached)
+                self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
         """Take all steps of the simulation, as a generator that yields the calls of the compiled step loop;
@@ -175,7 +175,7 @@ class Simulation:
             if k == clock.count:  # a run that was killed after its last step lacks its end only
                 self._flush(k)
             while k < clock.count and self.stopped is None:
-                self._occur(clock.instant(k))
+                self._apply_events(clock.instant(k))
                 if self.stopped is not None:
                     break
                 if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
@@ -185,12 +185,12 @@ class Simulation:
                 progress(k, clock.count)
                 steps = 0 if self._run.sizes.depth or self._failed else clock.regular_run(k, self._block)
                 if steps := self._events.regular_run(k, steps):
-                    k += yield from self._regular(k, steps)
+                    k += yield from self._take_regular_steps(k, steps)
                 else:
-                    self._irregular(k)
+                    self._take_irregular_step(k)
                     k += 1
                 self._flush(k)
-                stepper.let_interrupt()
+                stepper.raise_deferred()
             if self.stopped is not None:
                 self._stop(k, self.stopped)
             progress(clock.count, clock.count)
@@ -201,10 +201,10 @@ class Simulation:
         except Exception as error:
             with suppress(Exception):  # the first error says more
                 self._end()
-            if words := self._run.words.of_dependent_steps:
+            if words := self._run.step_warnings.of_dependent_steps:
                 error.add_note(words)
             raise
-        for words, category in self._run.words.untold():
+        for words, category in self._run.step_warnings.unreported():
             warn_user(words, category)
 
     @property
@@ -219,14 +219,14 @@ class Simulation:
             self._recorder.add(np.array([time]), self._stepper.now(time), self._run.halvings, is_last_open=True)
         self._flush(k)
 
-    def _occur(self, time: float) -> None:
+    def _apply_events(self, time: float) -> None:
         """Apply all events that are due at a time [s], in order; the stored instant there shows the state before
         them."""
         while due := self._events.due(time):
             if self._recorder.last_weight < 1.0:
                 end = time if self._recorder.last_weight else np.inf
-                self._recorder.settled(self._reactions(time, end, is_projected=False)())
-            self._break()
+                self._recorder.set_final_reactions(self._reactions(time, end, is_projected=False)())
+            self._end_continuity()
             self._events.apply(due[0], time)
 
     def _longest_block(self) -> int:
@@ -236,7 +236,7 @@ class Simulation:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
-    def _regular(self, k: int, steps: int) -> Calls[int]:
+    def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
         """Take up to ``steps`` steps of the grid's size from step k on, record them, and return how many were
         taken; 0 where they have to be taken again, shorter or fewer.
 
@@ -265,16 +265,16 @@ class Simulation:
             run.restore(before)
             return self._take_fewer()
         instants, done = fine[::parts], taken.steps // parts
-        if self._tolerance is not None and not self._fits(taken, done == steps, instants):
+        if self._tolerance is not None and not self._is_accurate(taken, done == steps, instants):
             self._stepper.restore(before.numbers)
             return self._take_fewer()
         met = self._events.first_satisfied(fine, taken.watched) if taken.watched else None
         if met is not None:  # the steps before it again; the one in which it is met is cut there
             run.restore(before)
             self._failed = met < parts
-            return 0 if self._failed else (yield from self._regular(k, met // parts))
+            return 0 if self._failed else (yield from self._take_regular_steps(k, met // parts))
         if done:
-            self._recorder.next_step(taken.reactions)
+            self._recorder.average_with_next_step(taken.reactions)
             kept = np.arange(every - phase, done + 1, every)
             is_open = bool(len(kept)) and kept[-1] == done
             self._recorder.add(instants[kept], taken.rows, run.halvings, is_open)
@@ -287,7 +287,7 @@ class Simulation:
             self._block = max(self._block, min(growth * self._block, self._longest_block()))
         return done
 
-    def _break(self) -> None:
+    def _end_continuity(self) -> None:
         """Record that the next step does not continue the last one smoothly, so that its initial guess does not
         extrapolate."""
         self._run.sizes = self._run.sizes._replace(continues=False)
@@ -299,7 +299,7 @@ class Simulation:
         self._block = max(1, self._block // GROWTH)
         return 0
 
-    def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
+    def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
         """Return whether steps converged with an estimated error within the tolerance of the run; set the
         subdivision of the next steps accordingly.
 
@@ -311,7 +311,7 @@ class Simulation:
             self._easy = self._easy + 1 if taken.error < LONGER * self._tolerance and self._level else 0
             if self._easy == EASY_BLOCKS:
                 self._level, self._easy = self._level - 1, 0
-                self._break()
+                self._end_continuity()
             if self._level >= HIGH_LEVEL:
                 self._run.count.look(instants[0])
             self._run.count.step_done(len(instants) - 1)
@@ -326,17 +326,17 @@ class Simulation:
         higher = self._level + max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
         self._level = min(higher, MOST_LEVELS)
         self._easy = 0
-        self._break()
+        self._end_continuity()
         return False
 
-    def _irregular(self, k: int) -> None:
+    def _take_irregular_step(self, k: int) -> None:
         """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge at
         full size."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
         for start, end in spans:
-            self._occur(start)
+            self._apply_events(start)
             if self.stopped is not None:
                 break
             self._take_pieces(start, end, k, (start, end) == spans[-1])
@@ -362,19 +362,19 @@ class Simulation:
                 cut = self._events.locate(met, piece.start, piece.end, numbers, sizes.last)
                 run.repeat(piece, cut)
                 if cut == piece.start:
-                    self._occur(cut)
+                    self._apply_events(cut)
             else:
-                self._recorder.next_step(taken.reactions)
+                self._recorder.average_with_next_step(taken.reactions)
                 if keeps and piece.is_last:
                     self._recorder.add(np.array([piece.end]), taken.rows, run.halvings, is_last_open=True)
                 if is_end and piece.is_last:
                     self._since_stored = (self._since_stored + 1) % self._every
                 if piece.end == cut:
-                    self._occur(cut)
+                    self._apply_events(cut)
             if self.stopped is not None:
                 return
 
-    def _settle(self, time: float, is_first: bool) -> None:
+    def _set_reactions(self, time: float, is_first: bool) -> None:
         """Compute the final multipliers and forces of the instant [s] at which the run starts or its steps change
         their length."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
@@ -383,12 +383,12 @@ class Simulation:
         if is_first and self._is_late:
             self.late[0] = find
         else:
-            self._recorder.settled(find())
+            self._recorder.set_final_reactions(find())
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function that computes multipliers and forces at a time [s] from the accelerations there; it
         returns None where functions of the user cannot be evaluated."""
-        find: LateReactions = _none
+        find: LateReactions = _no_reactions
         with suppress(ValueError):
             find = self._stepper.reactions(time, end, is_projected)
         return find
@@ -398,6 +398,6 @@ def _silent(done: int, count: int) -> None:
     """Report no progress of a run (``done`` of ``count`` steps): the callback that does nothing."""
 
 
-def _none() -> Reactions | None:
+def _no_reactions() -> Reactions | None:
     """Return None in the place of joint reactions, where none are known."""
     return None

@@ -92,7 +92,7 @@ def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
 # Runs that begin with a state instead of the initial pose, and states that need no run.
 
 
-def given_state(system: System, state: State) -> State:
+def checked_initial_state(system: System, state: State) -> State:
     """Return an initial state of the user with velocities projected onto the joints, in the metric of the kinetic
     energy. It is checked first that the state fits the system and closes the joints.
 
@@ -118,7 +118,7 @@ def given_state(system: System, state: State) -> State:
     return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)
 
 
-def standing(system: System, stepper: "Stepper", state: State) -> RecordedStates:
+def recorded_state(system: System, stepper: "Stepper", state: State) -> RecordedStates:
     """Return the recording of a state as one instant, with multipliers and forces from its accelerations."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))

@@ -47,8 +47,8 @@ class StepCall:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Sizes of the substeps and options of this call that must be equal for mechanisms to be stepped together
-        in SIMD lanes."""
+        """Sizes of the substeps and options of this call of the compiled step loop. They must be equal for
+        mechanisms to be stepped together in SIMD lanes."""
         own = self.request[0]
         return self.sizes.tobytes(), *(own[name] for name in SHARED)
 
@@ -67,7 +67,7 @@ class StepCall:
 
     @property
     def steps_taken(self) -> int:
-        """Number of steps of this call that were taken; zero if an error was raised."""
+        """Number of steps that this call of the compiled step loop has taken; zero if an error was raised."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:

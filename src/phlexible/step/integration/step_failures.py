@@ -65,7 +65,7 @@ class Pieces:
         Raises:
             ConvergenceError: as ``add``.
         """
-        words, of_feedback = trouble(self._stepper.assembly, ABSURD)
+        words, of_feedback = likely_causes(self._stepper.assembly, ABSURD)
         if self._most is None and self._count >= MOST_PIECES:
             words = words or f"steps are halved into more than {PIECES_OF_A_STEP} pieces again and again"
         if self._most is not None and self._count >= self._most:
@@ -85,11 +85,11 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
     If a law of the state failed, it is the error of that law, which names the function and the time.
     """
-    stepper.let_interrupt()
+    stepper.raise_deferred()
     cause = stepper.cause
     if isinstance(cause, ParameterError):
         return cause
-    why, history = failure_words(stepper, start, taken.is_singular)
+    why, history = failure_message(stepper, start, taken.is_singular)
     error = ConvergenceError(
         f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings (size {end - start:.3g} s): {why};"
         " take a smaller step, check loads and drives there, or add viscosity",
@@ -103,7 +103,7 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 # What Newton's method did in a step that failed, and the likely cause.
 
 
-def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
+def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
     """Return a message that explains why Newton's method failed in a step, and the scaled updates of its
     iterations, shape (iterations,).
 
@@ -130,10 +130,10 @@ def failure_words(stepper: "Stepper", time: float, is_singular: bool) -> tuple[s
         words += f"; a function of a law raised {cause!r}"
     weights = np.asarray(memory["velocity_weight"])
     centre = near_dead_centre(stepper.phase.system, stepper.state(time), weights)
-    return words + _most_compressed(assembly) + centre + trouble(assembly, np.inf)[1], history
+    return words + _most_compressed(assembly) + centre + likely_causes(assembly, np.inf)[1], history
 
 
-def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
+def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
     """Return two texts for error messages: that a body is deformed by more than ``limit`` times its size, and that
     controllers or laws are a likely cause; each empty where it does not apply."""
     name, share = _most_deformed(assembly)

@@ -70,7 +70,7 @@ class StepWarnings:
             " converged: see the energy balance of motion.check(), try a shorter step, and please report it"
         )
 
-    def untold(self) -> Iterator[Told]:
+    def unreported(self) -> Iterator[Told]:
         """Yield text and category of the warnings of the run that have not been reported yet, each kind and each
         law once."""
         found: dict[str, Told] = {

@@ -80,7 +80,7 @@ class Stepper(MechanismState):
         self._controllers = Controllers(assembly)
         self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
         mass = float(memory["mass"].sum())
-        self._implicit = ImplicitLaws(self._controllers.law_arms(self._reach), mass, self._reach)
+        self._implicit = ImplicitLaws(self._controllers.law_lengths(self._reach), mass, self._reach)
         self.has_laws, self.is_controlled = self._implicit.are_needed, self._controllers.are_needed
         self._gradient_iterations = 0 if is_redundant or memory.counts["frames"] else most_iterations(memory)
         self._trials = 0  # of steps, in the last ``advance``
@@ -115,7 +115,7 @@ class Stepper(MechanismState):
         """
         if storage.watches:
             every = storage._replace(every=1, phase=0, watches=False)
-            return self._thinned((yield from self.advance(instants, step, every)), storage)
+            return self._requested_rows((yield from self.advance(instants, step, every)), storage)
         self._trials = 0
         count, with_controllers, has_laws = len(instants) - 1, storage.with_controllers, self.has_laws
         course = self._course(instants, step, self.shares)
@@ -124,18 +124,18 @@ class Stepper(MechanismState):
         at_once, purpose = 1 if with_controllers or has_laws else count, MEASURING if with_controllers else REGULAR
         done, status = 0, CONVERGED
         while True:
-            if with_controllers and done and not self._asked(float(instants[done]), rates[done]):
+            if with_controllers and done and not self._evaluate_controllers(float(instants[done]), rates[done]):
                 break
             ahead = course if at_once == count and not done else course.steps(done, min(done + at_once, count))
             if has_laws:
-                taken, status = self._obeying(rows, instants[done : done + 2], step, ahead)
+                taken, status = self._step_with_laws(rows, instants[done : done + 2], step, ahead)
             else:
                 yield (call := self._call(rows, step, ahead, purpose))
-                taken, status = self._answer(rows, call)
+                taken, status = self._record_answer(rows, call)
             done += taken
             if status == TOUCHING:
-                around = self._around_contacts(instants[done : done + 2], step)
-                taken, status = self._enter(rows, step, around, AROUND_CONTACTS._replace(measures=with_controllers))
+                around = self._contact_substeps(instants[done : done + 2], step)
+                taken, status = self._step(rows, step, around, AROUND_CONTACTS._replace(measures=with_controllers))
                 done += taken
             if status != CONVERGED or done == count:
                 break
@@ -153,18 +153,18 @@ class Stepper(MechanismState):
         moving, loads = self.assembly.moving_values(instants), self.assembly.load_values(instants[:1])
         course, rows = Course(np.ones(1), moving, loads), StoredRows(self.memory, 1, Storage())
         if self.has_laws:
-            return self._obeying(rows, instants, step, course)[0] == 1
-        return self._enter(rows, step, course, AROUND_CONTACTS)[0] == 1
+            return self._step_with_laws(rows, instants, step, course)[0] == 1
+        return self._step(rows, step, course, AROUND_CONTACTS)[0] == 1
 
     def now(self, time: float) -> Mapping[str, Array]:
         """Return the present state at a time [s] as one stored instant: arrays of one row by the names of the state
         tables."""
         rows, error = StoredRows(self.memory, 0, Storage()), float(self._step_error[0])
-        self._enter(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
+        self._step(rows, 1.0, self._course(np.array([time]), 1.0, self.shares))
         self.measured_at, self._step_error[0] = nan, error
         return self.memory.rows(rows.numbers)
 
-    def _thinned(self, taken: Advance, storage: Storage) -> Advance:
+    def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
         """Return the result of steps that were all stored with only the requested instants among its rows; all
         instants remain in ``watched``, for conditions of events."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
@@ -177,7 +177,7 @@ class Stepper(MechanismState):
             self._step_error[0] = rest.max()
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
-    def _asked(self, time: float, rates: Array) -> bool:
+    def _evaluate_controllers(self, time: float, rates: Array) -> bool:
         """Evaluate all controllers at a time [s], and return whether they returned values; an exception is stored
         and raised once the steps before have been stored."""
         try:
@@ -186,12 +186,12 @@ class Stepper(MechanismState):
             self._stop = raised
         return self._stop is None
 
-    def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
+    def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
         """Take one step in which laws of the state (user functions that give forces) have their values at the mean
         state of the step (8.22). Trials are repeated until they agree; returns the number of steps taken (0 or 1)
         and the status."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
-        start, trial = memory.state.copy(), rows.aside()
+        start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
         most, is_first = memory["counter"][0], True  # Newton iterations, with those of the longest trial
 
@@ -202,19 +202,19 @@ class Stepper(MechanismState):
             self._trials += 1
             memory.state[:] = start
             controllers.write_law_values(values, law_values)
-            trial = rows.aside()
-            _, status = self._enter(trial, step, course.with_loads(law_values), TRIED if is_tried else REGULAR)
-            begin, change = controllers.places_in_step()
+            trial = rows.scratch_rows()
+            _, status = self._step(trial, step, course.with_loads(law_values), TRIED if is_tried else REGULAR)
+            begin, change = controllers.vectors_in_step()
             is_tried = status == CONVERGED
             if status == TOUCHING:
-                around = self._around_contacts(instants, step).with_loads(law_values)
-                _, status = self._enter(trial, step, around, AROUND_CONTACTS)
-                change = sum(controllers.places_in_step()) - begin
+                around = self._contact_substeps(instants, step).with_loads(law_values)
+                _, status = self._step(trial, step, around, AROUND_CONTACTS)
+                change = sum(controllers.vectors_in_step()) - begin
             most = max(most, memory["counter"][0])
             if status != CONVERGED:
                 return None
             try:
-                return Trial(controllers.laws_in_step(float(instants[0] + 0.5 * step), step, begin, change), change)
+                return Trial(controllers.mean_laws(float(instants[0] + 0.5 * step), step, begin, change), change)
             except Exception as error:
                 self._law_error, status = error, NOT_CONVERGED
                 if is_first:  # later ones may be far from the solution, where shorter changes or steps help
@@ -228,11 +228,11 @@ class Stepper(MechanismState):
             return 0, status if status == SINGULAR else NOT_CONVERGED
         error = float(self._step_error[0])
         memory["counter"][0] = most
-        self._enter(rows if rows.keeps_next else rows.aside(1), step, course.steps(1, 1))
+        self._step(rows if rows.keeps_next else rows.scratch_rows(1), step, course.steps(1, 1))
         if not rows.keeps_next:
             self._step_error[0] = error
         self._law_error = None
-        rows.took(1, trial.first)
+        rows.record_steps(1, trial.first)
         return 1, CONVERGED
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
@@ -247,26 +247,26 @@ class Stepper(MechanismState):
         ends, middles = substep_times(instants, step, shares)
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
-    def _around_contacts(self, instants: Array, step: float) -> Course:
+    def _contact_substeps(self, instants: Array, step: float) -> Course:
         """Return the inputs (prescribed vectors and loads) of one step, divided into the shorter substeps that
         contacts requested."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
-    def _enter(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
+    def _step(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
         """Call the compiled loop at once for the steps with these inputs (course). Returns the number of steps
         taken and the status of the last one."""
         call = self._call(rows, step, course, purpose)
         call.take()
-        return self._answer(rows, call)
+        return self._record_answer(rows, call)
 
-    def _answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
+    def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
         """Return the number of steps that a finished call of the compiled loop took and the status of the last one.
         The steps are counted in the stored rows; the error of the call is raised if there was one."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
-        rows.took(taken, call.reactions)
+        rows.record_steps(taken, call.reactions)
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
@@ -347,7 +347,7 @@ class Stepper(MechanismState):
             values = values + self._controller_values
         if self.has_laws:
             self.now(time)
-            values = self._controllers.obeyed(time, values)
+            values = self._controllers.with_law_values(time, values)
         return self.reactions_under(values, time, end, is_projected)
 
     @property
@@ -356,7 +356,7 @@ class Stepper(MechanismState):
         its first index among all load values."""
         return self.assembly.inputs
 
-    def give(self, values: Array) -> None:
+    def add_loads(self, values: Array) -> None:
         """Add these values to all loads in the next steps, until the next call, shape (load values,) [N or N m]."""
         self._added_loads = values
 
@@ -407,10 +407,10 @@ class Stepper(MechanismState):
         own = self._controllers
         return self.memory.state, own.angles, own.memory, self._implicit.memory
 
-    def let_interrupt(self) -> None:
+    def raise_deferred(self) -> None:
         """Raise a Ctrl-C, or an exception of a controller or law, that was deferred until the compiled steps were
         done."""
-        self._laws.let_interrupt()
+        self._laws.raise_deferred()
         if self._stop is not None:
             error, self._stop = self._stop, None
             raise error
@@ -430,4 +430,4 @@ class Stepper(MechanismState):
     def jumps(self) -> Mapping[str, int]:
         """Number of steps so far in which a law of the state jumped, by the name of the law. No value of it then
         agreed with the motion in the step."""
-        return self._controllers.by_law(self._implicit.jumps)
+        return self._controllers.largest_counts_by_law(self._implicit.jumps)

@@ -37,7 +37,7 @@ class Advance(NamedTuple):
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
         last_error: largest estimated error of the steps after the last stored row, see ``error``.
-        is_stopped: a controller or a law raised an error before the next one: ``let_interrupt`` raises it.
+        is_stopped: a controller or a law raised an error before the next one: ``raise_deferred`` raises it.
         trials: number of steps that were tried in order to solve for laws of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
@@ -135,12 +135,12 @@ class StoredRows:
         """Whether the state after the next step is stored, as every n-th is."""
         return (self.since_stored + 1) % self.every == 0
 
-    def aside(self, count: int = 0) -> "StoredRows":
+    def scratch_rows(self, count: int = 0) -> "StoredRows":
         """Return separate scratch rows for a trial step, which are not part of the result: room for no instant, or
         with ``count`` = 1 for the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
-    def took(self, steps: int, reactions: Array) -> None:
+    def record_steps(self, steps: int, reactions: Array) -> None:
         """Record that ``steps`` more steps were taken: average the reactions of the last stored instant with those
         of the first of these steps, shape (reactions,), and count the rows filled."""
         if not steps:
