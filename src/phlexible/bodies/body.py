@@ -58,8 +58,8 @@ class Body(ABC):
         model: 1 (on a line), 2 (in the plane) or 3 (in space)."""
 
     def resolved(self, is_clamped: bool) -> Self:
-        """Return this body with options such as ``frame="auto"`` replaced by definite ones. ``is_clamped`` tells
-        whether a ``Fixed`` joint of the model acts at the body's start."""
+        """Return this body with automatic options, such as ``frame="auto"`` of a beam, replaced by what suits the
+        model. ``is_clamped`` tells whether a ``Fixed`` joint acts at the body's start."""
         return self
 
     def described_coordinates(self, columns: Array, resolved: "Body", dimension: int) -> Array:

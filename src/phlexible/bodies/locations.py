@@ -164,8 +164,9 @@ class MaterialPoints(ABC):
 
     @abstractmethod
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this body at a location: its undeformed position, and displacement and
-        rotation per unit of each elastic coordinate. Raise ``AttachmentError`` if the body has no such location.
+        """Return the material point of this body at a location such as its start or a distance along it: the
+        undeformed position, and displacement and rotation per unit of each elastic coordinate. Raise
+        ``AttachmentError`` if the body has no such location.
 
         Raises:
             AttachmentError: the body has no such location; the message lists those it has.

@@ -106,8 +106,8 @@ INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 def _checked_inertia(name: str, value: ArrayLike) -> Array:
-    """Convert the inertia of a rigid body, to a read-only array of shape () or (3, 3) [kg m2]. The user passed
-    I_zz, three moments or a matrix. Raise ``ParameterError`` if no body has it."""
+    """Convert the inertia of a rigid body, passed by the user as I_zz, three moments or a matrix; the result is a
+    read-only array of shape () or (3, 3) [kg m2]. Raise ``ParameterError`` if no body has it."""
     inertia = numbers(name, value, INERTIA)
     if inertia.shape not in ((), (3,), (3, 3)):
         raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")

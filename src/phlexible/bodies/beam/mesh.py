@@ -358,9 +358,9 @@ class BeamMesh:
         return self._interpolated(element, local, [self.node_size + each for each in inner], basis)
 
     def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
-        """Return a field at k points of this beam per unit of n coordinates, shape (k, n), from shape functions
-        ``local`` (k, c). Function j belongs to the coordinate with the offset ``within[j]`` from the first one of
-        the element."""
+        """Return a field of this beam at k points per unit of n elastic coordinates, shape (k, n). It is a sum of
+        shape functions ``local`` (k, c) times mesh coordinates, that of function j ``within[j]`` behind the first
+        one of the element."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])

@@ -380,8 +380,9 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal forces on the second-order displacements of rotating interfaces: theta x (theta x
-    xi) / 2 with rotation theta and moment arm xi of a node, for all shapes, shape (n, n, n).
+    """Return the work of nodal forces of shape k on second-order displacements of the nodes of interfaces that
+    rotate with shapes i and j; shape (n, n, n). For a rotation theta these are theta x (theta x xi) / 2 with the
+    node's moment arm xi.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.

@@ -140,8 +140,8 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Return the m polynomials of a plate triangle's bending moments: the edge whose tensor each multiplies (m,),
-    and its powers of the barycentric coordinates (m, 3)."""
+    """Return the m polynomials with which bending moments vary over a triangular plate element. Each is given by
+    the edge whose tensor it multiplies (m,) and by its powers of the three barycentric coordinates (m, 3)."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):

@@ -333,8 +333,8 @@ def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, va
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of triangular plate elements per unit of their two inner rotations, shape (e, q, 8, 2).
-    The shape function of these (bubble) is r s (1 - r - s)."""
+    """Return the strains of triangular plate elements per unit of their two inner rotations (bubble functions),
+    shape (e, q, 8, 2). The bubble function is r s (1 - r - s) in reference coordinates r and s."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])

@@ -212,8 +212,8 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return the arrays of a floating body whose elastic coordinates are amplitudes of retained displacement
-    shapes, from its mass moments, strain energy, damping and points.
+    """Return a floating body as arrays (``FloatingBody``) whose elastic coordinates are amplitudes of displacement
+    shapes of a finite element model. Its mass moments, strain energy, damping and points are passed on.
 
     Args:
         dimension: 2 or 3.
