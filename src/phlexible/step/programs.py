@@ -160,7 +160,7 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
 def announce_structure(*arguments: Any, entry: EntryPoint = advance) -> None:
     """Print to stderr that the time step is being compiled for one structure of mechanism, if that has not been
     done yet. The structure is that in the header among these arguments of the entry point (function that Python
-    calls)."""
+    calls). A header is the array of a model's counts and addresses of tables."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
     if not has_signature(entry.source, *arguments):

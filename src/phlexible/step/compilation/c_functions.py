@@ -29,7 +29,7 @@ def declaration(name: str, kinds: Sequence[Any]) -> str:
 
 def emit_c_function(context: Any, module: Any, name: str, described: Any) -> None:
     """Emit an LLVM function with the calling convention of C into a module, which calls one compiled entry point
-    that Numba describes."""
+    that Numba describes. Entry points are compiled functions that Python calls."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(STATUS, [*_in_c(kinds), INTEGER.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())

@@ -133,8 +133,8 @@ class ProgramOfStructure(ProgramOfKernels):
 
 def choose_program_class(library: Any, arguments: Sequence[Any]) -> None:
     """Change the class of a Numba library to that of a program of the step, when the first kernel function is
-    compiled into it. The types of its arguments decide whether that is general, in SIMD lanes, or of one
-    structure."""
+    compiled into it. The types of its arguments decide whether that is general, in SIMD lanes, or of one structure.
+    Kernels are compiled functions of the time step."""
     if type(library) is JITCodeLibrary:
         library.__class__ = ProgramOfKernels
     if type(library) is not ProgramOfKernels or not arguments or not isinstance(arguments[0], TablesType):
@@ -163,15 +163,15 @@ class Kernel(Written):
 
     def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
         """Return the forms (type for each kind of numbers) of the result and of the arguments of a kernel function,
-        from its annotations."""
+        from its annotations. Kernels are compiled functions of the time step."""
         hints = inspect.get_annotations(function, eval_str=True)
         return form_of(hints["return"]), tuple(
             form_of(hints[name]) for name in inspect.signature(function).parameters
         )
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature of this kernel function for arguments of these types; the result has as many
-        SIMD lanes (mechanisms at the same time) as the widest argument.
+        """Return the Numba signature of this kernel function (compiled, of the time step) for arguments of these
+        types; the result has as many SIMD lanes (mechanisms at the same time) as the widest argument.
 
         A ``float``, and rows of numbers, are as wide as those of the arguments.
         """
@@ -181,13 +181,13 @@ class Kernel(Written):
         return signature(self.result.at(numbers), *_passed_types(own, arguments))
 
     def is_compiled_in(self, library: Any, sig: Any) -> bool:
-        """Return whether this kernel function has been compiled into a library (program) for the argument types of
-        a signature."""
+        """Return whether this kernel function (compiled, of the time step) has been compiled into a library
+        (program) for the argument types of a signature."""
         return (id(library), sig.args) in self._written
 
     def compiled_once(self, context: Any, sig: Any) -> Any:
-        """Return Numba's description of this kernel function for the types of a signature. It is compiled into the
-        library in progress if it is not there yet."""
+        """Return Numba's description of this kernel function (compiled, of the time step) for the types of a
+        signature. It is compiled into the library in progress if it is not there yet."""
         library = context.active_code_library
         if not self.is_compiled_in(library, sig):
             choose_program_class(library, sig.args)
@@ -237,14 +237,14 @@ class Exported(Kernel):
     """
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature with which other programs call this exported kernel function. Its SIMD lanes
-        (mechanisms at the same time) are those of the tables among the arguments."""
+        """Return the Numba signature with which other programs call this exported kernel function (compiled, of the
+        time step). Its SIMD lanes (mechanisms at the same time) are those of the tables among the arguments."""
         found = self.signature_for(number_kind(arguments[:1]))
         return signature(found.return_type, *_passed_types(found.args, arguments))
 
     def signature_for(self, numbers: NumberKind) -> Any:
         """Return the Numba signature of this exported kernel function for numbers of a kind (of one mechanism, of
-        several in SIMD lanes, or dual numbers)."""
+        several in SIMD lanes, or dual numbers). Kernels are compiled functions of the time step."""
         own = [form.alone if form is SHARED_NUMBER else form.at(numbers) for form in self.forms]
         return signature(self.result.at(numbers), *own)
 
@@ -281,31 +281,31 @@ def _passed_types(kinds: Iterable[Any], arguments: Sequence[Any]) -> Iterator[An
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Decorator that makes an annotated Python function callable from compiled kernels, into whose program it is
-    compiled."""
+    compiled. Kernels are compiled functions of the time step."""
     return Kernel(function)
 
 
 def compiled_lane_by_lane(function: Callable[..., Any]) -> Any:
-    """Decorator for a kernel function that branches on its numbers: where several mechanisms are stepped in SIMD
-    lanes, it is called for one lane after the other."""
+    """Decorator for a kernel function (compiled, of the time step) that branches on its numbers: where several
+    mechanisms are stepped in SIMD lanes, it is called for one lane after the other."""
     return LaneByLane(function)
 
 
 def compiled_without_overlap(function: Callable[..., Any]) -> Any:
-    """Decorator for a kernel function whose array arguments do not overlap in memory, so that LLVM may use vector
-    instructions."""
+    """Decorator for a kernel function (compiled, of the time step) whose array arguments do not overlap in memory,
+    so that LLVM may use vector instructions."""
     return Kernel(function, are_separate=True)
 
 
 def exported(function: Callable[..., Any]) -> Any:
-    """Decorator for a kernel function listed in ``FUNCTIONS``, which other programs call by an address in the
-    tables; its first argument are the tables."""
+    """Decorator for a kernel function (compiled, of the time step) listed in ``FUNCTIONS``, which other programs
+    call by an address in the tables; its first argument are the tables."""
     return Exported(function)
 
 
 def exporting(kernels: Sequence[Exported]) -> Any:
     """Return a function for compiled code that compiles exported kernel functions into its program and stores their
-    addresses in the header of a model's tables."""
+    addresses in the header of a model's tables. Kernels are compiled functions of the time step."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:
@@ -356,7 +356,7 @@ class ForFamilies(Written):
 
 def form_of(hint: Any) -> LaneForm:
     """Return the form (type for each kind of numbers) of a value of a kernel, from its annotation. Annotations are
-    such as ``float``, ``Vector`` or a tuple of these."""
+    such as ``float``, ``Vector`` or a tuple of these. Kernels are compiled functions of the time step."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
     return tuple_form([form_of(each) for each in get_args(hint)])
@@ -423,7 +423,8 @@ def entry_point(function: Any) -> Any:
 
 def entry_point_for(header: type, name: str, function: Any) -> Any:
     """Return a copy of a function as an entry point whose argument ``header`` has another type, under a name in the
-    module of the function. Entry points are compiled functions that Python calls."""
+    module of the function. Entry points are compiled functions that Python calls. A header is the array of a
+    model's counts and addresses of tables."""
     made = FunctionType(function.__code__, function.__globals__, name)
     made.__qualname__, made.__module__, made.__doc__ = name, function.__globals__["__name__"], function.__doc__
     made.__annotations__ = {**function.__annotations__, "header": header}

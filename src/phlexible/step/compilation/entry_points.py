@@ -77,8 +77,8 @@ class EntryPoint:
 
     @property
     def is_ready(self) -> bool:
-        """Whether this entry point can be called without compiling it first; machine code that exists on disk is
-        loaded."""
+        """Whether this entry point (compiled function that Python calls) can be called without compiling it first;
+        machine code that exists on disk is loaded."""
         with self._lock:
             if self._function is None and not CHECKED and can_run_machine_code():
                 found = self._on_disk()
@@ -88,12 +88,14 @@ class EntryPoint:
 
     @property
     def source(self) -> Any:
-        """Python function of this entry point under Numba's dispatcher, which compiles it when it is called."""
+        """Python function of this entry point (compiled function that Python calls) under Numba's dispatcher, which
+        compiles it when it is called."""
         return getattr(import_module(self.module), self.name)
 
     @property
     def is_shipped(self) -> bool:
-        """Whether the installed release contains machine code of this entry point that fits this machine."""
+        """Whether the installed release contains machine code of this entry point (compiled function that Python
+        calls) that fits this machine."""
         return any(found.fits() for found in self._read(ObjectFile, self._shipped()))
 
     def _load(self, file: ObjectFile) -> None:
@@ -102,7 +104,7 @@ class EntryPoint:
 
     def compile_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
         """Compile this entry point for a processor and system, and return its machine code and its LLVM module,
-        both as they are stored in files."""
+        both as they are stored in files. Entry points are compiled functions that Python calls."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
         text = module_text(self.source.py_func, target.triple)
@@ -111,7 +113,7 @@ class EntryPoint:
 
     def module_file(self) -> ModuleFile:
         """Return the LLVM module of this entry point for this system, loaded from disk if one fits, otherwise
-        compiled by Numba and stored on disk."""
+        compiled by Numba and stored on disk. Entry points are compiled functions that Python calls."""
         found = None if CHECKED else next((each for each in self._modules() if each.fits()), None)
         if found is None:
             from phlexible.step.compilation.modules import module_text
@@ -162,13 +164,13 @@ class EntryPoint:
                 file.write(folder / self._cache_file_name(ending))
 
     def _shipped(self) -> list[Path]:
-        """Return the files of the installed release that may hold machine code of this entry point; none if
-        environment variables request other code."""
+        """Return the files of the installed release that may hold machine code of this entry point (compiled
+        function that Python calls); none if environment variables request other code."""
         return [] if code_settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
     def _cache_file_name(self, ending: str = ENDING) -> str:
         """Return the name of the cache file for code of this entry point on this kind of machine, since different
-        machines may share a folder."""
+        machines may share a folder. Entry points are compiled functions that Python calls."""
         target = this_target()
         key = f"{target} {code_settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"

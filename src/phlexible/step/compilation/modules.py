@@ -99,7 +99,7 @@ class WrittenLibrary(CPUCodeLibrary):
 @without_garbage_collector
 def module_text(function: Callable[..., Any], triple: str) -> str:
     """Return the unoptimized LLVM text of an entry point and all functions that it calls, with wrapper functions by
-    which Python and C call it.
+    which Python and C call it. Entry points are compiled functions that Python calls.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
@@ -126,14 +126,14 @@ def bitcode(text: str) -> bytes:
 
 
 def c_declaration(function: Callable[..., Any]) -> str:
-    """Return the C declaration of the wrapper function through which C calls an entry point of the compiled
-    step."""
+    """Return the C declaration of the wrapper function through which C calls an entry point (compiled function that
+    Python calls) of the compiled step."""
     return c_functions.declaration(c_name(function.__name__), [each.type for each in _arguments(function)])
 
 
 def result_type(hint: Any) -> Any:
     """Return the Numba type of the result of an entry point, from its annotation (None, int, bool or a tuple of
-    integers)."""
+    integers). Entry points are compiled functions that Python calls."""
     if get_origin(hint) is tuple:
         return types.UniTuple(types.intp, len(get_args(hint)))
     return {None: types.none, int: types.intp, bool: types.boolean}[hint]
@@ -141,7 +141,8 @@ def result_type(hint: Any) -> Any:
 
 def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
     """Emit the LLVM module with the function ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)``,
-    by which Python calls a compiled entry point; returns the module.
+    by which Python calls a compiled entry point; returns the module. Entry points are compiled functions that
+    Python calls.
 
     Other threads of Python run at the same time. Arguments that do not fit raise a TypeError.
     """
@@ -254,14 +255,15 @@ def _entry_type_number(triple: str, dtype: np.dtype[Any]) -> Any:
 
 
 def _array_text(argument: _Argument) -> str:
-    """Return a text that describes the array which an entry point expects as an argument, for error messages."""
+    """Return a text that describes the array which an entry point (compiled function that Python calls) expects as
+    an argument, for error messages."""
     dtype, axes = as_dtype(argument.type.dtype), "" if argument.any_shape else f" with {argument.type.ndim} axes"
     return f"a contiguous array of {'records' if dtype.fields else dtype}{axes}"
 
 
 def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> Any:
-    """Emit LLVM code that converts the result of a compiled entry point to a Python object; returns the LLVM value
-    of its address."""
+    """Emit LLVM code that converts the result of a compiled entry point (compiled function that Python calls) to a
+    Python object; returns the LLVM value of its address."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:

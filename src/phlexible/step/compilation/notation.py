@@ -466,13 +466,15 @@ def where(truth: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in a kernel."""
+    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in compiled code of the
+    time step."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in a kernel."""
+    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled code of
+    the time step."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))
@@ -481,20 +483,21 @@ def all_of(builder: Any, truth: Any) -> Any:
 @emitted_by(TRUTH, NUMBER)
 def is_nonzero(builder: Any, x: Any) -> Any:
     """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products with it
-    must then be computed; emits the LLVM code for it in a kernel."""
+    must then be computed; emits the LLVM code for it in compiled code of the time step."""
     return kind_of(x.type).is_nonzero(builder, x)
 
 
 @emitted_by(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
     """Return whether a number is dual (a value with derivatives), a constant that is known when a kernel is
-    compiled."""
+    compiled. Kernels are compiled functions of the time step."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
 def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
     """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result has
-    another kind of numbers than its arguments, as the function ``kind`` says.
+    another kind of numbers than its arguments, as the function ``kind`` says. Kernels are compiled functions of the
+    time step.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.
@@ -515,15 +518,15 @@ def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: Lane
 @emitted_as(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
     """Return the value of a dual number without its derivatives, and numbers of other kinds unchanged; emits the
-    LLVM code for it in a kernel."""
+    LLVM code for it in compiled code of the time step."""
     return kind_of(x.type).value(builder, x)
 
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
     """Return the components of a vector as three independent secant numbers, with values w at the start and changes
-    dw in a step. Emits the LLVM code for it in a kernel; secant numbers are values with their exact change in a
-    step."""
+    dw in a step. Emits the LLVM code for it in compiled code of the time step; secant numbers are values with their
+    exact change in a step."""
     numbers = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -536,7 +539,7 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 @emitted_as(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
     """Return the value of a secant number at the start of a step, its change, and the weights of its discrete
-    gradient as a vector. Emits the LLVM code for it in a kernel."""
+    gradient as a vector. Emits the LLVM code for it in compiled code of the time step."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return pack(builder, [*five[:2], pack(builder, five[2:])])
 
@@ -550,8 +553,8 @@ def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
 
 @emitted_by(FORMS[bool], CHOICE)
 def is_same_in_lanes(builder: Any, choice: Any) -> Any:
-    """Return whether an integer is the same in all SIMD lanes (mechanisms); emits the LLVM code for it in a
-    kernel."""
+    """Return whether an integer is the same in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled
+    code of the time step."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
     first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
@@ -561,46 +564,46 @@ def is_same_in_lanes(builder: Any, choice: Any) -> Any:
 @emitted_by(FORMS[int], CHOICE)
 def lane_count(builder: Any, choice: Any) -> Any:
     """Return the number of SIMD lanes (mechanisms stepped at the same time) that an integer has a value for, a
-    constant in a kernel."""
+    constant in compiled code."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
 @emitted_by(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
     """Return whether an array of a kernel holds numbers of several mechanisms in SIMD lanes, a constant that is
-    known when the kernel is compiled."""
+    known when the kernel is compiled. Kernels are compiled functions of the time step."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @emitted_by(FORMS[int], CHOICE, FORMS[int])
 def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
     """Return the integer of one SIMD lane (mechanism) of an integer that has a value for each lane; emits the LLVM
-    code for it in a kernel."""
+    code for it in compiled code of the time step."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
 @emitted_by(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the vector (x, y, z) of three numbers in a kernel."""
+    """Return the vector (x, y, z) of three numbers in compiled code of the time step."""
     return pack(builder, [x, y, z])
 
 
 @emitted_by(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in a kernel."""
+    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in compiled code of the time step."""
     return pack(builder, [number for row in (x, y, z) for number in unpack(builder, row)])
 
 
 @emitted_by(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
-    """Return row i of a 3 x 3 matrix as a vector in a kernel."""
+    """Return row i of a 3 x 3 matrix as a vector in compiled code of the time step."""
     rows = unpack(builder, m, 9)
     return pack(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
 @emitted_by(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
-    """Return the component of a vector along axis 0, 1 or 2 in a kernel."""
+    """Return the component of a vector along axis 0, 1 or 2 in compiled code of the time step."""
     return _chosen(builder, axis, unpack(builder, v))
 
 
@@ -614,7 +617,7 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
 
 @emitted_by(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
-    """Return the cross product a x b of two vectors in a kernel."""
+    """Return the cross product a x b of two vectors in compiled code of the time step."""
     x, y = unpack(builder, a), unpack(builder, b)
     return pack(
         builder,
@@ -627,13 +630,13 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
-    """Return the scalar product a . b of two vectors in a kernel."""
+    """Return the scalar product a . b of two vectors in compiled code of the time step."""
     return emit_sum(builder, list(zip(unpack(builder, a), unpack(builder, b), strict=True)))
 
 
 @emitted_by(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
-    """Return the transpose of a 3 x 3 matrix in a kernel."""
+    """Return the transpose of a 3 x 3 matrix in compiled code of the time step."""
     rows = unpack(builder, m, 9)
     return pack(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
@@ -650,8 +653,8 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """Return, in a kernel, the tables of a model from their header, an array of integers with counts and addresses,
-    which must outlive them."""
+    """Return, in compiled code, the tables of a model from their header, an array of integers with counts and
+    addresses, which must outlive them."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -661,7 +664,7 @@ def tables_at(typing: Any, header: Any) -> Any:
 
 def tables_of_header(header: Any) -> TablesType:
     """Return the Numba type of a model's tables (kind of numbers, known structure) that the name of a header's
-    field describes."""
+    field describes. A header is the array of a model's counts and addresses of tables."""
     if not isinstance(header.dtype, types.Record):
         return TablesType()
     kind, *words = str(next(iter(header.dtype.fields))).split()
@@ -670,21 +673,23 @@ def tables_of_header(header: Any) -> TablesType:
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
-    """Return the LLVM value of the address of the integers in a header array of tables; emits the code for it."""
+    """Return the LLVM value of the address of the integers in a header array of tables; emits the code for it. A
+    header is the array of a model's counts and addresses of tables."""
     data = cgutils.create_struct_proxy(header)(context, builder, value).data
     return builder.bitcast(data, INTEGER.as_pointer())
 
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """Return, in a kernel, a pointer to the numbers of a contiguous array of floats; the array must outlive it."""
+    """Return, in compiled code of the time step, a pointer to the numbers of a contiguous array of floats; the
+    array must outlive it."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in a kernel, a pointer to the numbers of a contiguous array, of the same kind (one mechanism, SIMD
-    lanes) as the tables; the array must outlive it.
+    """Return, in compiled code, a pointer to the numbers of a contiguous array, of the same kind (one mechanism,
+    SIMD lanes) as the tables; the array must outlive it.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -693,8 +698,8 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
 @intrinsic
 def single_numbers(typing: Any, rows: Any) -> Any:
-    """Return, in a kernel, a pointer to the single floats of an array of numbers, vectors or matrices in w SIMD
-    lanes; entry k of lane l is float k w + l."""
+    """Return, in compiled code, a pointer to the single floats of an array of numbers, vectors or matrices in w
+    SIMD lanes; entry k of lane l is float k w + l."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
@@ -705,8 +710,8 @@ def single_numbers(typing: Any, rows: Any) -> Any:
 
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
-    """Return, in a kernel, the tables in which equal bodies of one mechanism lie in SIMD lanes, from the address of
-    their header."""
+    """Return, in compiled code, the tables in which equal bodies of one mechanism lie in SIMD lanes, from the
+    address of their header. A header is the array of a model's counts and addresses of tables."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], INTEGER.as_pointer())
@@ -730,8 +735,8 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """Return, in a kernel, one field of the request records of all SIMD lanes (mechanisms), given by its name. The
-    result is a number with a value for each lane."""
+    """Return, in compiled code of the time step, one field of the request records of all SIMD lanes (mechanisms),
+    given by its name. The result is a number with a value for each lane."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
@@ -796,7 +801,7 @@ def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
     """Emit LLVM code that reads the integer at index ``place`` of the header of tables, marked as never changing;
-    returns the LLVM value."""
+    returns the LLVM value. A header is the array of a model's counts and addresses of tables."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number

@@ -423,7 +423,8 @@ LEAST_SUM = 1e-300
 
 def kind_of_word(word: str) -> NumberKind:
     """Return the kind of numbers (one mechanism, SIMD lanes, dual) that a word such as "lanes8" or "dual4" stands
-    for. Such words are in the name of a header's field."""
+    for. Such words are in the name of a header's field. A header is the array of a model's counts and addresses of
+    tables."""
     if word.startswith(DUAL):
         return Dual(int(word.removeprefix(DUAL)))
     lanes = int(word.removeprefix(LANES))

@@ -104,7 +104,7 @@ SHIPPED = {
 
 
 def c_name(name: str) -> str:
-    """Return the name in C of the compiled entry point with this name."""
+    """Return the name in C of the compiled entry point (compiled function that Python calls) with this name."""
     return C_PREFIX + name
 
 

@@ -284,7 +284,8 @@ class _OfThread:
 
     def allocate(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
         """Emit LLVM code that allocates and fills the arrays of a thread with the state and tables of its
-        mechanism; returns the LLVM addresses of its state and its header."""
+        mechanism; returns the LLVM addresses of its state and its header. A header is the array of a model's counts
+        and addresses of tables."""
         layout = self.layout
         kept = self.alloca(builder, layout.state_numbers)
         self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, False)
@@ -327,8 +328,8 @@ class _OfThread:
             builder.store(builder.load(near if goes_out else far), far if goes_out else near)
 
     def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
-        """Emit an LLVM call of a compiled kernel function with these values; returns the LLVM values of its status
-        and its result."""
+        """Emit an LLVM call of a kernel function (compiled, of the time step) with these values; returns the LLVM
+        values of its status and its result."""
         kinds = self.described.argtypes
         given = [
             emit_array(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value

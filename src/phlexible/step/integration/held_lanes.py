@@ -112,7 +112,8 @@ class LaneStepper:
 
     def _projection_arguments(self) -> tuple[Any, ...]:
         """Return the arguments of the compiled ``joint_velocities`` for all lanes: header, moving vectors, drift of
-        the constraints, array for the velocities, relaxation."""
+        the constraints, array for the velocities, relaxation. A header is the array of a model's counts and
+        addresses of tables."""
         return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
     def _loads_array(self, count: int) -> Array:

@@ -331,7 +331,7 @@ class Simulation:
 
     def _take_irregular_step(self, k: int) -> None:
         """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge at
-        full size."""
+        full size. A piece is a part of a step that was halved or cut."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)

@@ -42,13 +42,13 @@ class Pieces:
 
     def step_done(self, count: int = 1) -> None:
         """Record that ``count`` full steps are done, and reduce the count of pieces of halved steps by the number
-        that each full step may have."""
+        that each full step may have. A piece is a part of a step that was halved or cut."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
         """Count pieces of halved steps that were attempted up to a time [s], with trials of implicit laws. The
-        deformation of the bodies is checked at intervals.
+        deformation of the bodies is checked at intervals. A piece is a part of a step that was halved or cut.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -60,7 +60,7 @@ class Pieces:
 
     def look(self, time: float) -> None:
         """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or steps have been
-        halved into too many pieces.
+        halved into too many pieces. A piece is a part of a step that was halved or cut.
 
         Raises:
             ConvergenceError: as ``add``.
