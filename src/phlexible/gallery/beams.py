@@ -32,6 +32,7 @@ def chain(
     gravity: float = 9.81,
 ) -> Model:
     """Equal flexible links that hang from the origin, released at rest along +x, gravity along -y.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The bodies are "link 1" (at the ground) to "link n". Joints are ``Revolute`` in the plane and
     ``Spherical`` in space, where the motion is the same: nothing leaves the plane.
@@ -74,7 +75,8 @@ def chain(
 
 
 def _at_least_one(name: str, value: int) -> int:
-    """The value as an integer of at least 1."""
+    """Return a user's value as an integer if it is a whole number of at least 1; raise ``ParameterError`` with the
+    parameter's name otherwise."""
     try:
         number = index(value)
     except TypeError:
@@ -100,6 +102,7 @@ def flexible_pendulum(
     modes: int | None = None,
 ) -> Model:
     """A flexible beam hinged to the ground at its start, released at rest along +x, gravity along -y.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: the compound pendulum of any textbook, with a beam in place of the rod.
 
@@ -154,6 +157,7 @@ def free_pair(
     modes: int | None = None,
 ) -> Model:
     """Two equal flexible beams joined by a spherical joint, in free flight with large rotations.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The first beam lies along +x from the origin, the second starts at its end. Both are undeformed and
     the joint's velocity is common at t = 0. There is no load and no support.
@@ -204,6 +208,7 @@ def free_pair(
 @ready_model(duration=2.0, step=1e-2, points=(BeamPoint("beam", 1.0),), operating_point="steady_rotation")
 def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: int = 20) -> Model:
     """A beam clamped to a hub of radius zero that turns about z; the rotation stiffens its bending.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, *Vibration modes of centrifugally
     stiffened beams*, Journal of Applied Mechanics 49, 1982. Length, rho A and EI are 1, so that speeds and
@@ -245,6 +250,7 @@ BLOW = (1.5e-2, 1.52e-2, 1.54e-2)
 @ready_model(duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),))
 def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | None = None) -> Model:
     """A beam that a torque spins up about z and a blow along z lifts out of the plane.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     It is held at its start by a spherical joint. A torque about the body's z axis rises to 0.2 N m in
     0.2 ms, stays until 10 ms and is gone at 10.2 ms; at 15 ms the tip is struck along the world's z axis
@@ -286,7 +292,8 @@ def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | Non
 
 
 def _along_z(times: tuple[float, ...], values: tuple[float, ...]) -> Any:
-    """A vector along z whose size is linear between the times and zero outside."""
+    """Return a function of time whose value is a vector along z. Its size is interpolated linearly between the
+    given times [s] and values, and constant outside."""
     return lambda t: (0.0, 0.0, np.interp(t, times, values))
 
 
@@ -316,6 +323,7 @@ def spinning_beam(
     modes: int | None = None,
 ) -> Model:
     """A cantilever of 8 m on a hub that turns about z, from rest to a constant speed.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The angle is ``speed / rise_time (t^2/2 + (rise_time/2 pi)^2 (cos(2 pi t/rise_time) - 1))`` up to the
     rise time. The beam first lags behind by a tenth of its length, then the centrifugal force straightens
@@ -373,6 +381,7 @@ def spinning_shaft(
     elements: int = 20,
 ) -> Model:
     """A round shaft between two bearings that hold points only, spinning about its axis x.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: rotor dynamics of any textbook: a beam of round section without rotary inertia bends in any
     plane with the frequencies of the shaft at rest, omega_n = (n pi / l)^2 sqrt(EI / (rho A)). An observer

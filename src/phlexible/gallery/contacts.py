@@ -40,6 +40,7 @@ def capstan(
     elements: int = 24,
 ) -> Model:
     """A load of 10 N on a rope over a drum that turns against it; the other end is held by little force.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The drum starts, rubs along the rope and takes most of the weight: the joint that holds the rope gets less and
     less, while the load stays where it is. Without friction it would hold all of it.
@@ -103,13 +104,15 @@ CLOSED, LIFTED = 0.3, 0.8  # [s]
 
 
 def smooth(time: float, begin: float, end: float) -> float:
-    """Smooth step function from 0 at ``begin`` to 1 at ``end``, with zero rates at both."""
+    """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, with zero rates at
+    both."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
 
 
 def moved(start: float, way: float) -> Callable[[float], float]:
-    """The path of a jaw until the fingers are closed."""
+    """Return the prescribed position of a gripper's jaw as a function of time: from ``start`` by ``way`` [m],
+    smoothly, until the fingers are closed."""
     return lambda time: start + way * smooth(time, 0.0, CLOSED)
 
 
@@ -118,6 +121,7 @@ def gripper(
     friction: float = 0.5, squeeze: float = 8e-3, lift: float = 0.1, youngs_modulus: float = 2e9, elements: int = 5
 ) -> Model:
     """Two jaws press bending fingers on a ball of 0.1 kg that lies on a table, and lift it.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The fingers close within 0.3 s, bend around the ball and lift it by friction until 0.8 s; with less friction it
     stays behind.
@@ -189,6 +193,7 @@ def wiper(
     elements: int = 8,
 ) -> Model:
     """A wiper blade of rubber, 40 mm long, whose holder is lowered to a pane and moves to and fro along it.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The blade bends behind its holder and its lip rubs along; where the holder turns back the lip sticks until the
     blade has turned over to the other side, and snaps.
@@ -244,6 +249,7 @@ PUSHED = 0.06  # [s]
 @ready_model(duration=0.5, step=2e-3)
 def dominoes(count: int = 8, pitch: float = 0.02, friction: float = 0.3) -> Model:
     """Dominoes in the plane of their fall, the first of which is pushed.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Each knocks over the next one; the wave gets faster, until it hardly changes from one to the next. Boxes touch
     by their corners, on the floor and on each other.
@@ -283,6 +289,7 @@ RACE, SQUEEZED, STARTED = 0.04, 2e-5, 0.05  # [m], [m], [s]
 @ready_model(duration=0.2, step=1e-3)
 def ball_bearing(balls: int = 24, ball_radius: float = 5e-3, friction: float = 0.2, speed: float = 20.0) -> Model:
     """A ball bearing without a cage in its plane: balls roll between a ring that turns and one that stays.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The balls are a little too large for the gap, so that friction takes them along from the start.
 
@@ -326,6 +333,7 @@ GRAIN, DENSE = 0.01, 2500.0  # [m], [kg/m3]
 @ready_model(duration=0.4, step=2e-3)
 def sand(side: int = 4, high: int = 6, friction: float = 0.4) -> Model:
     """A column of balls that collapses into a box twice as wide.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: own model.
 
@@ -359,6 +367,7 @@ PIN, BAR, CLEARANCE, BEFORE = 5e-3, 2e-3, 5e-6, 0.3  # [m], [m], [m], [rad]
 @ready_model(duration=1.0, step=1e-3)
 def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.283185307179586) -> Model:
     """A Geneva drive in its plane: a pin enters a slot of a wheel, turns it by one step, and leaves it at rest.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Pin and walls of the slots are a contact each with each, with little friction; while the pin is away friction of
     its bearing holds the wheel.
@@ -405,7 +414,8 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
 
 
 def slotted(slots: int, inner: float, reach: float) -> TriangleMesh:
-    """Surface of a Geneva wheel: a hub and a flat sector between each two slots."""
+    """Return the triangulated surface of a Geneva wheel: a hub and a flat sector between each two slots. ``inner``
+    is the distance from the axis at which slots end, ``reach`` the radius of the wheel [m]."""
     wide, half = PIN + CLEARANCE, np.pi / slots
     arc = np.linspace(-half + wide / reach, half - wide / reach, 9)
     corner = wide / np.sin(half)
@@ -433,7 +443,8 @@ BASE, ROLLER = 0.05, 0.015  # [m]
 
 
 def cam_lift(angle: Array, lift: float) -> Array:
-    """A third of a turn up, a sixth at rest, a third down, a sixth at rest, by polynomials of degree 5."""
+    """Return the displacement of a cam's follower at cam angles [rad], between 0 and ``lift``. It goes up in a
+    third of a turn, rests a sixth, goes down in a third and rests a sixth, by polynomials of degree 5."""
     part = np.mod(angle, 2 * np.pi) / (2 * np.pi / 3)
     up, down = np.clip(part, 0.0, 1.0), np.clip(part - 1.5, 0.0, 1.0)
     return np.asarray(lift * ((10 - 15 * up + 6 * up**2) * up**3 - (10 - 15 * down + 6 * down**2) * down**3))
@@ -444,6 +455,7 @@ def cam_follower(
     lift: float = 0.012, speed: float = 12.566370614359172, facets: int = 240, stiffness: float = 2e6
 ) -> Model:
     """A steel cam, a mesh of triangles, turns and lifts a roller on a stem, which a spring presses on it.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The way of the stem is a polynomial of degree 5 of the angle, up and down with rests between; the flanks are
     hollow. Friction turns the roller.
@@ -479,7 +491,8 @@ def cam_follower(
 
 
 def cam_surface(lift: float, around: int) -> tuple[Array, Array]:
-    """Vertices and triangles of what a roller leaves whose centre goes as the lift says."""
+    """Return vertices (n, 3) and triangles of a cam that gives a roller's centre the displacement ``cam_lift``.
+    ``around`` is the number of facets around the cam."""
     angle, small, thick = 2 * np.pi * np.arange(around) / around, 1e-5, 0.02
 
     def centre(a: Array) -> Array:
@@ -511,6 +524,7 @@ def soft_gripper(
     elements: int = 4,
 ) -> Model:
     """Two jaws close on a block of soft rubber on a table, squeeze it, and lift it by friction that sticks.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     In its plane, plane strain. The block bulges between the jaws and hangs through a little.
 
@@ -561,6 +575,7 @@ def windlass(
     turns: float = 3.0, friction: float = 0.15, radius: float = 0.05, drum_speed: float = 20.0, elements: int = 20
 ) -> Model:
     """A rope of three turns around a drum that turns against a load of 20 N: the other end holds 1.2 N.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The rope lies in a helix, along which all of it slides once the drum turns.
 
@@ -624,6 +639,7 @@ def dropped_bracket(
     height: float = 0.1, tilt: float = 0.35, youngs_modulus: float = 2e9, elements: int = 8, modes: int = 6
 ) -> Model:
     """A plastic bracket, an L of hexahedra, falls on a floor and rings: what it touches with excites its shapes.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The ends of both legs and its heel are interfaces, in two halves each, whose answers to forces the body keeps;
     they touch as balls of half its thickness.
@@ -671,5 +687,6 @@ def dropped_bracket(
 
 
 def half_of(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
-    """Nodes of an end on one side of the middle."""
+    """Return a function that selects the mesh nodes of an end face on one side of its middle. The side is y > 0 or
+    y < 0 by ``sign``; ``end`` selects the nodes of the whole face."""
     return lambda x: end(x) & (sign * x[1] > -1e-9)

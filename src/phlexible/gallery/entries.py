@@ -62,7 +62,8 @@ class Reference:
     required: Mapping[str, object] = field(default_factory=dict)
 
     def holds(self, parameters: Mapping[str, object], defaults: Mapping[str, object]) -> bool:
-        """Whether a model with these parameters is the one of the reference."""
+        """Return whether these reference values apply to a model with the given parameters: all that matter have
+        their default or a required value."""
         for name, default in defaults.items():
             value = parameters.get(name, default)
             if name in self.required:
@@ -99,17 +100,17 @@ class GalleryEntry:
 
     @property
     def name(self) -> str:
-        """Name on the command line, with hyphens."""
+        """Name of this ready model on the command line: that of its function, with hyphens."""
         return self.function.__name__.replace("_", "-")
 
     @property
     def topic(self) -> str:
-        """Topic of the model, one of ``TOPICS``."""
+        """Topic under which this ready model is listed, such as "Beams", by the file that it is in."""
         return TOPICS[self.function.__module__.split(".")[-1]]
 
     @property
     def title(self) -> str:
-        """First line of the docstring."""
+        """First line of the docstring of this ready model's function, which lists show."""
         return (self.function.__doc__ or "").strip().splitlines()[0]
 
 
@@ -117,7 +118,8 @@ P = ParamSpec("P")
 
 
 def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Model]]:
-    """A decorator of a function that builds a model of the gallery.
+    """Decorator that makes a function which builds a model an entry of the gallery, and checks its arguments by
+    their annotations. ``entry`` has the fields of its ``GalleryEntry``, such as duration and step.
 
     The function refuses parameters that it does not have, or that are of another kind than annotated.
 
@@ -148,7 +150,8 @@ def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Mode
 
 
 def _checked(name: str, value: object, kind: object) -> object:
-    """The value as what the annotation says; kinds beyond numbers and text are checked where they are used."""
+    """Return an argument of a gallery function as the kind that its annotation says (number, whole number, text,
+    vector), or raise an error. Values of other kinds are returned unchanged."""
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and NoneType in kinds:
         return None

@@ -55,6 +55,7 @@ def crane(
     elements: int = 20,
 ) -> Model:
     """A trolley on rails is pushed, coasts and is braked; a rigid load swings under it on a cable.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The cable starts straight, stretched by the load and by its own weight.
 
@@ -113,6 +114,7 @@ LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 @ready_model(duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),))
 def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int = 4) -> Model:
     """A free satellite in the plane with a stack of flexible panels, folded to and fro.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Every hinge has a weak spring that unfolds it, a damper, and a lock: a narrow well of potential energy
     at the unfolded position, deep enough to catch the hinge, so that energy stays exact while it locks.
@@ -152,7 +154,8 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
 
 
 def _lock(place: float, depth: float) -> Potential:
-    """A Gaussian well around a place."""
+    """Return the potential energy of a hinge's lock as a function of its angle: a narrow Gaussian well of the given
+    depth [J] around the angle ``place`` [rad]."""
 
     def energy(x: float) -> float:
         return -depth * math.exp(-(((x - place) / LOCK_WIDTH) ** 2))
@@ -179,6 +182,7 @@ def flexible_pole(
     elements: int = 4,
 ) -> Model:
     """A cart on rails carries a thin pole on a hinge; a force on the cart, the input "push", could balance it.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The joints are the rail with the cart's position, the hinge with the angle of the pole from where it starts, and
     the tip. With ``ph.gym.Env`` it is the pole of reinforcement learning, with a pole that bends.
@@ -225,6 +229,7 @@ SUN, PLANET, RING = 0.02, 0.02, 0.06
 @ready_model(duration=0.1, step=2e-4)
 def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     """A sun of 20 mm radius turns planets of 20 mm within a ring of 60 mm, and these an arm four times slower.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     In the plane. The planets turn on the arm; each meshes with the sun and with the ring, which is held.
 
@@ -277,6 +282,7 @@ def robot_arm(
     rise_time: float = 1.0, elements: int = 4, payload: float = 2.0, gains: float = 1.0, sampled: bool = True
 ) -> Model:
     """Six revolute joints, aluminium tubes as upper arm and forearm, proportional-derivative control.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Each motor pulls its joint towards an angle that rises smoothly to its target and holds it there.
     The controllers are called once a step; with steps of 1 ms they are stable, since both sides of each
@@ -348,7 +354,8 @@ def robot_arm(
 
 
 def target(joint: int, time: float, rise_time: float) -> tuple[float, float]:
-    """Angle and rate that a motor aims at: a polynomial of degree five, then constant."""
+    """Return the angle [rad] and the rate [rad/s] that the motor of a robot's joint aims at: a smooth rise by a
+    polynomial of degree five, then constant. ``joint`` is the index of the joint."""
     s = min(max(time / rise_time, 0.0), 1.0)
     shape = s**3 * (10 - 15 * s + 6 * s**2)
     slope = 30 * s**2 * (1 - s) ** 2 / rise_time
@@ -400,6 +407,7 @@ def satellite(
     torque: float = 0.0,
 ) -> Model:
     """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     With ``panels="plate"`` it moves in space, and the panels bend and twist as plates, clamped along their roots.
 
@@ -466,7 +474,8 @@ def satellite(
 
 
 def _slewed(model: Model, torque: float) -> Model:
-    """One period of a sine on the hub."""
+    """Return the satellite model with a torque about z on its hub added: one period of a sine of the given
+    amplitude [N m]; none for 0."""
     greatest = finite("torque", torque)
     if greatest:
 
@@ -478,7 +487,8 @@ def _slewed(model: Model, torque: float) -> Model:
 
 
 def _in_space(hub_body: RigidBody, plate: Plate, radius: float) -> Model:
-    """The width of the panels along z, so that they bend in the xy plane."""
+    """Return a model in space of a satellite: a rigid hub with two plates as panels, clamped at ``radius`` [m].
+    Their width is along z, so that they bend in the xy plane."""
     model = Model()
     hub = model.add(hub_body, "hub")
     upright = Rotation.from_euler("x", pi / 2)
@@ -498,7 +508,8 @@ SIDE, RINGS, LAYERS = 4, 2, 1  # elements along a side of a head, around a hole,
 def connecting_rod(
     length: float, width: float, thickness: float, hole: float, boss: float, elements: int
 ) -> "MeshHex":
-    """Hexahedra from the centre of one hole, at the origin, to that of the other at (length, 0, 0).
+    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes, the first with a
+    boss on both sides. The holes are centred at the origin and at (length, 0, 0).
 
     Args:
         length: between the holes [m].
@@ -527,12 +538,14 @@ def connecting_rod(
 
 
 def _cell(x: Array, y: Array) -> Array:
-    """Corners of a rectangle, shape (4, 2)."""
+    """Return the four corners of a rectangle counter-clockwise, shape (4, 2), from its two x and two y
+    coordinates."""
     return np.array([(x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1])])
 
 
 def _head(half: float, radius: float) -> Array:
-    """Quadrilaterals of a square with a round hole, shape (q, 4, 2)."""
+    """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates (q, 4,
+    2). ``half`` is half the edge, ``radius`` that of the hole."""
     along = np.linspace(-1, 1, SIDE + 1)
     edge = np.concatenate(
         [np.column_stack([along, -np.ones(SIDE + 1)])[:-1], np.column_stack([np.ones(SIDE + 1), along])[:-1]]
@@ -549,13 +562,15 @@ def _head(half: float, radius: float) -> Array:
 
 
 def _extruded(plane: Array, low: float, high: float) -> Array:
-    """Hexahedra over quadrilaterals (q, 4, 2), corners below, then above, shape (q, 8, 3)."""
+    """Return hexahedra over the quadrilaterals ``plane`` (q, 4, 2) between the heights ``low`` and ``high``, as
+    corner coordinates (q, 8, 3). Lower corners come first."""
     below, above = (np.concatenate([plane, np.full((*plane.shape[:2], 1), z)], axis=2) for z in (low, high))
     return np.concatenate([below, above], axis=1)
 
 
 def _joined(corners: Array, close: float) -> tuple[Array, IntArray]:
-    """Places (3, k) and elements (8, e) in scikit-fem's order; corners at the same place are one."""
+    """Return node coordinates (3, k) and hexahedra (8, e) in scikit-fem's order from the corners of separate cells
+    (e, 8, 3). Corners closer than about ``close`` become one node."""
     points = corners.reshape(-1, 3)
     _, first, inverse = np.unique(np.round(points / close), axis=0, return_index=True, return_inverse=True)
     cells = inverse.reshape(-1, 8)[:, [0, 4, 3, 1, 7, 5, 2, 6]]
@@ -581,6 +596,7 @@ def solid_crank_slider(
     modes: int = 4,
 ) -> Model:
     """A crank-slider in space whose coupler is a steel rod of hexahedra with two holes and a boss.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The fast crank-slider (``crank_slider``) with a solid coupler: pins in the walls of its holes move the mean
     of these walls. Quadratic hexahedra, geometric stiffening in about 20 coordinates.
@@ -665,6 +681,7 @@ def wind_turbine(
     elements: int = 10,
 ) -> Model:
     """A rotor of three tapered blades turns at constant speed on a flexible tower, and a gust meets it.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The blades are plates of triangles: the gallery writes the mesh of one of them to a gmsh file with named
     groups and reads it back, as a user would do with a mesh from elsewhere. They stiffen in spin.
@@ -731,7 +748,8 @@ def wind_turbine(
 def _blade(
     length: float, chords: tuple[float, float], thickness: float, material: Material, count: int
 ) -> FlexibleBody:
-    """Blade read from a mesh file, with x along the blade and z across it against the wind."""
+    """Return the flexible plate of a tapered wind turbine blade, read from a mesh file that is written for it. x is
+    along the blade, z across it against the wind; ``chords`` are the widths at root and tip [m]."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blade.msh"
         _write_mesh(path, length, chords, count)
@@ -750,7 +768,8 @@ def _blade(
 
 
 def _write_mesh(path: Path, length: float, chords: tuple[float, float], count: int) -> None:
-    """A gmsh file with the groups "sail" of triangles and "root edge" of lines."""
+    """Write a gmsh file with the mesh of a tapered wind turbine blade: the group "sail" of triangles and the group
+    "root edge" of lines. ``chords`` are the widths at root and tip [m]."""
     meshio = optional("meshio", "mesh")
     across = 3
     x, share = np.linspace(0, length, count + 1), np.linspace(-0.5, 0.5, across)

@@ -34,6 +34,7 @@ INITIAL = (
 @ready_model(duration=0.03, step=1e-5)
 def andrews_squeezer(torque: float = 0.033) -> Model:
     """Andrews' mechanism of seven links, three closed loops, a spring and a motor.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: W. Schiehlen (ed.), *Multibody Systems Handbook*, 1990; data as in the Test Set for IVP Solvers
     (F. Mazzia, C. Magherini) and E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II*, VII.7.
@@ -93,6 +94,7 @@ CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0
 @ready_model(duration=10.0, step=1e-3, operating_point="static")
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> Model:
     """Five rigid rods and the ground along six edges of a cube, hinged to a ring, released at rest.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The axis of each hinge is perpendicular to both of its rods. Thirty constraints on five bodies leave
     one motion, since one of them repeats the others in every position: a redundant one.
@@ -132,7 +134,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
 
 
 def _along(edge: Array) -> Array:
-    """A rotation whose x axis is the edge."""
+    """Return a rotation matrix whose x axis is the given unit vector along a coordinate axis, ``edge`` (3,) of a
+    cube."""
     second = np.roll(edge, 1)
     return np.column_stack([edge, second, np.cross(edge, second)])
 
@@ -187,6 +190,7 @@ def crank_slider(
     modes: int | None = None,
 ) -> Model:
     """A crank turned at constant speed, a flexible steel coupler and a slider on the x axis.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
     multibody dynamics*, 2020, section 6.2; the numbers are those of their example. The crank points
@@ -249,6 +253,7 @@ GROUND_LENGTH = 0.254
 @ready_model(duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),))
 def four_bar(crank_angle: float = 0.0, elements: int = 10, crank_speed: float = 0.0) -> Model:
     """Three flexible aluminium links and the ground, pinned to a loop; the crank is clamped.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
     multibody dynamics*, 2020, section 6.1 and table 1. The crank is clamped at its pivot, the other
@@ -308,9 +313,9 @@ def _link(length: float, area: float, flexural_rigidity: float, elements: int) -
 
 
 def _coupler_angle(tip: np.ndarray, pivot: np.ndarray, coupler: float, follower: float) -> float:
-    """Angle of the coupler by the law of cosines in the triangle of tip, knee and pivot, the knee on the left
-    [rad].
-    """
+    """Return the angle of a four-bar linkage's coupler from the x axis [rad], by the law of cosines. ``tip`` is the
+    end of the crank, ``pivot`` the follower's ground point, both lengths in m; the knee is left of the line between
+    them."""
     line = pivot - tip
     distance = float(np.linalg.norm(line))
     cosine = (distance**2 + coupler**2 - follower**2) / (2 * distance * coupler)
@@ -335,6 +340,7 @@ def n_four_bar(
     dimension: int = 2,
 ) -> Model:
     """Upright cranks on the ground, pinned to a row of coupler rods: all rods equal, thin and rigid.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: multibody benchmark of IFToMM's technical committee, problem A02 (N-four-bar mechanism). Gravity
     along -y; at t = 0 the cranks stand upright and their tips move along x. Twice a turn all rods lie in
@@ -406,6 +412,7 @@ PIVOT = np.array([0.0, 0.1, 0.12])
 @ready_model(duration=5.0, step=5e-4)
 def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Model:
     """The rigid spatial slider-crank: revolute, spherical, universal and prismatic joint, one motion.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: multibody benchmark of IFToMM's technical committee (spatial rigid slider-crank mechanism);
     data after E. J. Haug, *Computer aided kinematics and dynamics of mechanical systems*, 1989. The crank

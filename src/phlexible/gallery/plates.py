@@ -30,6 +30,7 @@ def plate_in_spin_up(
     modes: int = 8,
 ) -> Model:
     """A cantilever plate on a hub that turns about z, along its clamped edge, from rest to a constant speed.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The plate stands upright and lags behind, until the centrifugal forces straighten it. With ``strain="linear"``
     nothing stiffens it, and it grows without bound.

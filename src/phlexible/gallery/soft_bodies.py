@@ -25,6 +25,7 @@ def inflated_membrane(
     rings: int = 8,
 ) -> Model:
     """A round sheet of rubber held at its rim; a pressure below it grows to its full value and blows it up.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     It swings about the shape of its equilibrium, and friction of the rubber brings it to rest there.
 
@@ -64,7 +65,8 @@ def inflated_membrane(
 
 
 def disc(radius: float, rings: int) -> tuple[Array, IntArray]:
-    """Triangles of about equal size in a circle, seen counter-clockwise from above."""
+    """Return vertices (n, 3) and triangles of a mesh of a circular disc in the xy plane. Triangles of about equal
+    size lie in concentric ``rings``; they are counter-clockwise as seen from above."""
     places, cells = [np.zeros((1, 3))], []
     for k in range(1, rings + 1):
         angle = np.arange(6 * k) * (2 * np.pi / (6 * k))

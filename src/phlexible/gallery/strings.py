@@ -36,6 +36,7 @@ def cable_robot(
     elements: int = 10,
 ) -> Model:
     """A rigid platform in a frame, on four tensioned cables whose winches lead it around a circle.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     A winch is a drive that pulls its end of the cable out of the frame on a line, as far as a cable of
     constant length asks for. The cables go to the opposite side of the platform (crossed), which holds it
@@ -90,7 +91,8 @@ def cable_robot(
 
 
 def _winch(corner: Array, tip: Array, outwards: Array, radius: float, period: float) -> Callable[[float], float]:
-    """Displacement of the winch along ``outwards`` [m] over time, for a tip that moves on a circle.
+    """Return the displacement of a winch along ``outwards`` [m] as a function of time that moves the tip of its
+    cable on a circle. The cable has constant length; ``corner`` is the winch, ``period`` [s] that of the circle.
 
     The cable between winch and tip has constant length.
     """
@@ -125,6 +127,7 @@ def hanging_cable(
     order: int = 1,
 ) -> Model:
     """A cable that hangs at rest between supports of equal height and is lifted in its middle for 0.5 s.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: the catenary of any textbook; H. M. Irvine, *Cable Structures*, MIT Press 1981, for the
     frequencies of shallow cables.
@@ -178,6 +181,7 @@ def string_pendulum(
     viscosity: float = 0.0,
 ) -> Model:
     """A rubber string that is held at its start, pulled at its end for 0.2 s and swings.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     Source: Kinon, Thoma, Betsch, Kotyczka (2023), section 4, Table 1 and (39)-(42): released at rest at
     45 degrees below the horizontal, tip force rho A (1, 1) sin(pi t / 0.2) until t = 0.2 s.
@@ -230,6 +234,7 @@ def tethered_satellites(
     law: StringLaw | None = None,
 ) -> Model:
     """Two rigid satellites turn about each other in free flight, held together by an elastic tether.
+    Build and return this ready model of the gallery, to be simulated or linearized.
 
     The tether starts straight and evenly stretched, all turns about z; each satellite also rolls about
     another axis, so that the motion is spatial.
