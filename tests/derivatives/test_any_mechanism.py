@@ -10,7 +10,7 @@ from laws.elements import ELEMENT_CASES, with_elements
 from laws.models import Wishes, random_mechanism
 from phlexible.derivatives.runs import differentiable, take_run
 from phlexible.derivatives.sweeps import adjoints
-from phlexible.derivatives.variations import Variation, difference
+from phlexible.derivatives.variations import Variation, variation_between
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 from phlexible.step.integration.schemes import StepOptions
@@ -38,7 +38,7 @@ def relative_error(model, step, seed, damping=0.0):
     for sign in (1, -1):
         moved = replace(start, velocity=start.velocity + sign * size * change)
         ends.append(take_run(assembly, moved, STEPS * step, step, options).rows)
-    found = difference(system.layout, *({n: ends[k][n][-1] for n in ends[k]} for k in (1, 0)))
+    found = variation_between(system.layout, *({n: ends[k][n][-1] for n in ends[k]} for k in (1, 0)))
     expected = (slopes.pose[-1] @ found.pose + slopes.velocity[-1] @ found.velocity) / (2 * size)
     scale = np.abs(slopes.pose[-1] * found.pose).sum() + np.abs(slopes.velocity[-1] * found.velocity).sum()
     return abs(adjoints(run, [slopes])[0].start.velocity @ change - expected) / (scale / (2 * size))

@@ -63,7 +63,7 @@ def test_steps_that_a_motion_holds_are_not_taken_again(monkeypatch):
     monkeypatch.setattr(sensitivity, "_repeated_run", lambda *given: taken.append(given) or take_again(*given))
     recorded = motion.sensitivity(build, p, middle).derivatives[0]
     assert not taken
-    monkeypatch.setattr(sensitivity, "recorded_run", lambda *given: None)
+    monkeypatch.setattr(sensitivity, "logged_run", lambda *given: None)
     again = motion.sensitivity(build, p, middle).derivatives[0]
     assert len(taken) == 1
     for name in p:
@@ -79,13 +79,13 @@ def test_models_beside_one_another_share_what_is_equal(monkeypatch):
         return model
 
     recipe = Recipe(build, InitialKind.UNDEFORMED, lambda model: [], "cost")
-    own, calls = recipe.made({"damping": 1e-3}), []
+    own, calls = recipe.build_model({"damping": 1e-3}), []
     monkeypatch.setattr(ph.Beam, "discretize", lambda *given: calls.append(given))
-    other = recipe.made({"damping": 2e-3}, own)
+    other = recipe.build_model({"damping": 2e-3}, own)
     monkeypatch.undo()
-    alone, found = recipe.made({"damping": 2e-3}).assembly.memory, other.assembly.memory
+    alone, found = recipe.build_model({"damping": 2e-3}).assembly.memory, other.assembly.memory
     assert not calls
     assert found.system_tables["visit_node"] is own.assembly.memory.system_tables["visit_node"]
     assert all(np.array_equal(found[name], table) for name, table in alone.system_tables.items())
     longer = Recipe(lambda p: ph.gallery.chain(9, elements=2), InitialKind.UNDEFORMED, lambda model: [], "cost")
-    assert longer.made({}, own).assembly.memory.counts["frames"] == 9
+    assert longer.build_model({}, own).assembly.memory.counts["frames"] == 9

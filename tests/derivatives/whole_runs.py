@@ -11,7 +11,7 @@ def by_differences(build, cost, parameters, duration, step, share=1e-3, **option
     options = {"initial": lambda model: "undeformed", **options}
 
     def value(numbers):
-        model = build(chosen.made(numbers))
+        model = build(chosen.nested(numbers))
         steps = {"output_step" if "tolerance" in options else "step": step}
         given = options | {"initial": options["initial"](model)}
         motion, own = model.simulate(duration, **steps, **given), cost(model)

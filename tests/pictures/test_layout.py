@@ -122,7 +122,7 @@ def test_what_comes_back_to_its_place_is_drawn_elsewhere_too():
     model.apply(ph.SpringDamper(model.ground.at((0, 0, 2)), ball.origin, 400.0, length=1.0))
     period = 2 * np.pi * np.sqrt(ball.body.mass / 400.0)
     motion = model.simulate(3 * period, period / 100, progress=False)
-    chosen = mechanism_plot._telling_instants(motion.run)
+    chosen = mechanism_plot._overview_instants(motion.run)
     heights = np.sort(motion.position(ball.origin)[chosen, 2])
     assert len(chosen) == 4 and np.all(np.diff(chosen) > 0)
     assert np.diff(heights).min() > 0.2 * np.ptp(motion.position(ball.origin)[:, 2])

@@ -5,7 +5,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.pictures.scenes import mesh_fields, scene_of
-from phlexible.pictures.style import StressColors, moved_back
+from phlexible.pictures.style import StressColors, inner_sides_moved_back
 
 skfem = pytest.importorskip("skfem")
 pytest.importorskip("matplotlib")
@@ -56,5 +56,5 @@ def test_the_picture_of_a_run_shows_stress_where_it_is_greatest(dimension) -> No
 
 def test_sides_that_face_away_are_behind_those_in_sight() -> None:
     corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0.5]], [[0, 0, 0], [0, 1, 0.5], [1, 0, 0]]])
-    moved = moved_back(corners, np.array([0.0, 0.0, 1.0]), 0.1)
+    moved = inner_sides_moved_back(corners, np.array([0.0, 0.0, 1.0]), 0.1)
     assert np.array_equal(moved[0], corners[0]) and moved[1] == pytest.approx(corners[1] - [0, 0, 0.6])

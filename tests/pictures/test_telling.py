@@ -5,7 +5,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.pictures.panels import MOST_ASKED, default_panels, point_label
-from phlexible.pictures.style import refined
+from phlexible.pictures.style import refined_pieces
 
 RUBBER = ph.Material(1e6, 1000.0, 0.3)
 SECTION = ph.RectangularSection(0.02, 0.02)
@@ -106,7 +106,7 @@ def test_a_satellite_shows_how_far_it_has_turned():
 
 def test_a_box_behind_another_is_drawn_before_it():
     long = np.array([[[0.0, 0, 0], [8, 0, 0], [0, 1, 0]]])
-    small, own = refined(long, 0.5, 10_000)
+    small, own = refined_pieces(long, 0.5, 10_000)
     area = np.linalg.norm(np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0]), axis=1).sum()
     np.testing.assert_allclose(area, 8.0, rtol=1e-12)
     assert np.linalg.norm(np.roll(small, -1, axis=1) - small, axis=2).max() <= 0.5 and not own.any()

@@ -19,13 +19,13 @@ from phlexible.derivatives.model_numbers import (
     Mask,
     ModelNumbers,
     Part,
+    changed_masks,
+    data_changes,
+    disjoint_parameters,
     lie_within,
-    moved_by,
-    numbers_of,
     random_shares,
     separate_masks,
     sizes_of,
-    without_common,
 )
 from phlexible.derivatives.parameters import (
     Built,
@@ -40,7 +40,7 @@ from phlexible.derivatives.parameters import (
     start_tables,
 )
 from phlexible.derivatives.runs import TakenRun
-from phlexible.derivatives.step_derivatives import sticks
+from phlexible.derivatives.step_derivatives import has_contact_history
 from phlexible.derivatives.steps import Functions, TakenSteps
 from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
@@ -72,7 +72,7 @@ class Sides(Generic[Measured]):
 
     Attributes:
         direction, label: of the parameter.
-        own: the model that was run.
+        base: the model that was run.
         more, less: models with the increased and the decreased parameter. Other parameters that do not change the
             readings may be decreased in ``less`` too; None: the readings do not depend on the parameter.
         up, down: changes of their arrays; None where arrays of integers differ, so that changes of numbers alone do
@@ -81,7 +81,7 @@ class Sides(Generic[Measured]):
 
     direction: Direction
     label: str
-    own: Built[Measured]
+    base: Built[Measured]
     more: Built[Measured]
     less: Built[Measured] | None
     up: ModelNumbers | None
@@ -92,21 +92,21 @@ class Sides(Generic[Measured]):
         """Return two models whose sensor readings give the central difference with respect to this parameter: the
         one with it increased, then decreased. The unperturbed model is returned twice where readings do not depend
         on the parameter."""
-        return (self.more, self.less) if self.less is not None else (self.own, self.own)
+        return (self.more, self.less) if self.less is not None else (self.base, self.base)
 
     @property
     def start(self) -> Variation:
         """Derivative of the initial state of a run with respect to this parameter, by a central difference. It has
         the changes of pose and velocities, shape (velocities,) each, and of the history variables."""
-        own = start_tables(self.own)
+        own = start_tables(self.base)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):
             if numbers is None:
                 assert built is not None, "of a model of which nothing is known but itself"
-                sides.append(start_tables(built, self.own))
+                sides.append(start_tables(built, self.base))
             else:
                 sides.append({name: table + numbers.parts["start", name] for name, table in own.items()})
-        return start_difference(sides[0], sides[1], self.own.assembly.system.layout, 2 * self.direction.size)
+        return start_difference(sides[0], sides[1], self.base.assembly.system.layout, 2 * self.direction.size)
 
 
 def perturbed_models(
@@ -136,7 +136,7 @@ def perturbed_models(
     def made(directions: Sequence[Direction], sign: int, shares: Array | None = None) -> Built[Measured]:
         changes = np.stack([direction.change for direction in directions])
         change = changes.sum(axis=0) if shares is None else shares @ changes
-        other = recipe.made(chosen.made(chosen.values + sign * change), base)
+        other = recipe.build_model(chosen.nested(chosen.values + sign * change), base)
         check_same(base, other, " or ".join(chosen.label(direction) for direction in directions), run)
         return other
 
@@ -147,13 +147,13 @@ def perturbed_models(
     is_shared = is_plain(run) and len(directions) > FEW
     sizes = sizes_of(run, base) if is_shared else {}
     if is_shared:
-        for members in chosen.in_arrays(directions):
+        for members in chosen.array_groups(directions):
             shares = random_shares(len(members))
             together = [directions[k] for k in members]
             more = made(together, 1)
-            changes = [numbers_of(run, base, more)]
+            changes = [data_changes(run, base, more)]
             changes += [
-                numbers_of(run, base, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
+                data_changes(run, base, made(together, 1, row)) for row in shares[1:] if changes[-1] is not None
             ]
             numbers = [each for each in changes if each is not None]
             masks = separate_masks(numbers, shares, sizes) if len(numbers) == len(shares) else None
@@ -166,26 +166,26 @@ def perturbed_models(
         if k in mores:
             continue
         mores[k] = made([direction], 1)
-        ups[k] = up = numbers_of(run, base, mores[k])
+        ups[k] = up = data_changes(run, base, mores[k])
         # a product with a parameter that is zero now is moved by one of the two alone
         if is_shared and up is not None and chosen.values[direction.number] != 0:
-            shared[k] = moved_by(up, sizes)
+            shared[k] = changed_masks(up, sizes)
             if reads_same(mores[k]):
                 alike.add(k)
     lesses: dict[int, Built[Measured]] = {}
     downs: dict[int, ModelNumbers | None] = {}
-    for group in without_common(shared, alike):
+    for group in disjoint_parameters(shared, alike):
         if len(group) == 1:
             continue
         less = made([directions[k] for k in group], -1)
-        other = numbers_of(run, base, less)
+        other = data_changes(run, base, less)
         if other is not None and lie_within(other, [shared[k] for k in group], sizes):
             downs |= {k: other.within(shared[k]) for k in group}
             lesses |= {k: less for k in group if k not in alike}
     for k, direction in enumerate(directions):
         if k not in downs:
             lesses[k] = made([direction], -1)
-            downs[k] = numbers_of(run, base, lesses[k])
+            downs[k] = data_changes(run, base, lesses[k])
     return [
         Sides(direction, chosen.label(direction), base, mores[k], lesses.get(k), ups[k], downs[k])
         for k, direction in enumerate(directions)
@@ -206,10 +206,10 @@ def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[i
         ModelError: equations that are no smooth function of a parameter.
     """
     numbered = [k for k, model in enumerate(models) if not (model.up is None or model.down is None)]
-    touched = {k: _affected(run, models[k]) for k in numbered} if len(numbered) > FEW else {}
+    touched = {k: _affected_equations(run, models[k]) for k in numbered} if len(numbered) > FEW else {}
     groups = _groups(numbered, touched)
-    if not _take_groups(run, models, groups, touched, take):
-        _take_groups(run, models, [[k] for k in numbered], touched, take)
+    if not _differentiate_groups(run, models, groups, touched, take):
+        _differentiate_groups(run, models, [[k] for k in numbered], touched, take)
     for k, model in enumerate(models):
         if model.up is None or model.down is None:
             assert model.less is not None, "integers of its tables are others"
@@ -220,7 +220,7 @@ def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[i
             take(k, _parts(run, model, *sides))
 
 
-def _take_groups(
+def _differentiate_groups(
     run: TakenRun,
     models: Sequence[Sides[Any]],
     groups: Sequence[list[int]],
@@ -270,7 +270,7 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
-        if numbered and sticks(stretch) and not is_smooth(first, second, missed):
+        if numbered and has_contact_history(stretch) and not is_smooth(first, second, missed):
             _check_limits(run.assembly.memory, model, stretch, number, (first, second))
         else:
             check_smooth(first, second, model.label, missed)
@@ -334,7 +334,7 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelNumbers, number:
     return stretch.residuals_of(_with(base, side), functions)
 
 
-def _affected(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
+def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return which equations of a step depend on a parameter, as a mask of shape (unknowns,). Residuals of the two
     perturbed models are compared in sampled steps of the run."""
     own = run.assembly.memory
@@ -350,7 +350,7 @@ def _affected(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
         for k in sorted(
             {*_some(stretch.count), *(int(own[j]) for own in given if len(own) for j in _some(len(own)))}
         ):
-            one = stretch.one(k)
+            one = stretch.single_step(k)
             missed = []
             for side, memory in sides:
                 moving, loads = side.parts["moving", number][k : k + 2], side.parts["loads", number][k : k + 1]

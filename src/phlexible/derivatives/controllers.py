@@ -33,7 +33,7 @@ OF_PLACES = 1e-6
 # Laws of users: their derivatives as these give them, or differences of the law alone.
 
 
-def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
+def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
     """Return the derivatives of a controller's output values with respect to its arguments (measurements), shape
     (values, arguments). They come from the user's derivative functions (``vjp`` or ``jvp``), otherwise from central
     differences.
@@ -51,11 +51,11 @@ def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count:
     units = np.eye(count) if feedback.vjp is not None else np.eye(len(args))
     if feedback.vjp is not None:
         return np.array(
-            [_checked(_asked(feedback.vjp, "vjp", time, args.copy(), w), args.shape, "vjp", time) for w in units]
+            [_checked(_invoke(feedback.vjp, "vjp", time, args.copy(), w), args.shape, "vjp", time) for w in units]
         )
     if feedback.jvp is not None:
         columns = [
-            _checked(_asked(feedback.jvp, "jvp", time, args.copy(), d), (count,), "jvp", time) for d in units
+            _checked(_invoke(feedback.jvp, "jvp", time, args.copy(), d), (count,), "jvp", time) for d in units
         ]
         return np.array(columns).reshape(len(args), count).T
     found = np.zeros((count, len(args)))
@@ -65,7 +65,7 @@ def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count:
         more, less = (
             numbers(
                 "values",
-                _asked(feedback.controller, "the controller", time, args + sign * change),
+                _invoke(feedback.controller, "the controller", time, args + sign * change),
                 largest=ANY_SIZE,
             ).ravel()
             for sign in (1, -1)
@@ -74,7 +74,7 @@ def slopes_of(feedback: Feedback, time: float, args: Array, sizes: Array, count:
     return found
 
 
-def _asked(function: Callable[..., Any], name: str, time: float, *given: Array) -> Any:
+def _invoke(function: Callable[..., Any], name: str, time: float, *given: Array) -> Any:
     return called(function, f"{name} of a Feedback", time, *given, at=f"at t = {time:.9g} s")
 
 
@@ -130,8 +130,8 @@ def controller_readings(
     Returns:
         The reader, the states, the sensor, and its readings, shape (K, values).
     """
-    reader = Reader(assembly, np.array([each.time for each in run.asked]), is_projected=False)
-    rows = assembly.memory.rows(np.array([each.state for each in run.asked]))
+    reader = Reader(assembly, np.array([each.time for each in run.evaluations]), is_projected=False)
+    rows = assembly.memory.rows(np.array([each.state for each in run.evaluations]))
     measured = Measured(value.feedback.measured, assembly.system.dimension)
     return reader, rows, measured, reader.read_all([measured], rows)[0]
 
@@ -158,7 +158,7 @@ class ControllerTape:
         self._schedule()
         self._changes: list[Array] = []
         self._state_change: Array | None = None
-        self._given_change: Array | None = None
+        self._input_change: Array | None = None
 
     def _schedule(self) -> None:
         """Determine which calls of this controller take a new sample, and for each call which earlier sample's
@@ -173,7 +173,7 @@ class ControllerTape:
             self._acting[k] = len(self._samples) - 1 - self._feedback.periods_of_delay
         self._number = {k: number for number, k in enumerate(self._samples)}
 
-    def _move(self, number: int) -> tuple[Array, Array]:
+    def _sample_matrices(self, number: int) -> tuple[Array, Array]:
         """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller from
         one sample to the next. The step ends at sample ``number``; for the first sample the state does not
         change."""
@@ -188,7 +188,7 @@ class ControllerTape:
         given = self._readings[k]
         if feedback.target is not None:
             given = feedback.target_at(time) - given
-        return slopes_of(feedback, time, given, self._sizes, self.value.size)
+        return controller_slopes(feedback, time, given, self._sizes, self.value.size)
 
     def begin_backwards(self, costs: int) -> None:
         """Set the adjoints (derivatives of costs) of all samples of this controller to zero before a pass backwards
@@ -213,7 +213,7 @@ class ControllerTape:
         else:
             given, state = own @ self._law.D, own @ self._law.C
             if self._state_adjoint is not None:
-                A, B = self._move(number + 1)
+                A, B = self._sample_matrices(number + 1)
                 given, state = given + self._state_adjoint @ B, state + self._state_adjoint @ A
             self._state_adjoint = state
         self._jacobian.vjp(k, self._sign * given, pose, velocity)
@@ -234,16 +234,16 @@ class ControllerTape:
                 self._changes.append(given @ self._slopes(k).T)
             else:
                 state = np.zeros((len(given), self._law.order))
-                if self._state_change is not None and self._given_change is not None:
-                    A, B = self._move(number)
-                    state = self._state_change @ A.T + self._given_change @ B.T
-                self._state_change, self._given_change = state, given
+                if self._state_change is not None and self._input_change is not None:
+                    A, B = self._sample_matrices(number)
+                    state = self._state_change @ A.T + self._input_change @ B.T
+                self._state_change, self._input_change = state, given
                 self._changes.append(state @ self._law.C.T + given @ self._law.D.T)
         acting = int(self._acting[k])
         return self._changes[acting] if acting >= 0 else np.zeros((len(pose), self.value.size))
 
 
-def answers(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
+def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
     """Return the values of a controller at all its calls in a recorded run, shape (calls, values). The recorded
     states are evaluated anew with a (perturbed) assembly, the tables of numbers of a model."""
     reader, _, _, readings = controller_readings(value, assembly, run)

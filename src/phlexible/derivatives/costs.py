@@ -245,10 +245,10 @@ def _columns(readings: Array) -> Array:
     return readings.reshape(len(readings), -1)
 
 
-def _sensor(given: object) -> Sensor:
-    if not isinstance(given, Sensor):
-        raise ParameterError(f"a cost takes a sensor such as ph.Position(beam.end), got {given!r}")
-    return given
+def _sensor(value: object) -> Sensor:
+    if not isinstance(value, Sensor):
+        raise ParameterError(f"a cost takes a sensor such as ph.Position(beam.end), got {value!r}")
+    return value
 
 
 def _chosen(function: Function | None) -> Function:

@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.both_sides import Sides, differentiate, perturbed_models
 from phlexible.derivatives.costs import Costs
-from phlexible.derivatives.model_numbers import agree, is_load_alone
+from phlexible.derivatives.model_numbers import equal_readings, is_load_alone
 from phlexible.derivatives.parameters import (
     Built,
     Direction,
@@ -46,8 +46,8 @@ class CostsOfRun:
     _is_at_start = True  # the run begins where the model does
     _after: Sequence[Variation] | None = None  # what costs feel of its end, by what follows
 
-    def __init__(self, run: TakenRun, base: Built[Costs], given: Any) -> None:
-        self._run, self._own, self._given = run, base, given
+    def __init__(self, run: TakenRun, base: Built[Costs], parameters: Any) -> None:
+        self._run, self._base, self._parameters = run, base, parameters
         self._readings = self._read(base, run.times)
         self.values: Array = self._valued(base.measured, self._readings, run.times)
         self.loads_alone: dict[str, bool] = {}
@@ -80,7 +80,7 @@ class CostsOfRun:
     def _weights(self) -> list[list[Array]]:
         """Derivatives of each cost of this run with respect to its sensor readings. The list has an entry for each
         cost with an array, shaped as the readings, for each of its sensors."""
-        pairs = zip(self._own.measured, self._readings, strict=True)
+        pairs = zip(self._base.measured, self._readings, strict=True)
         return [cost.slopes(self._run.times, own) for cost, own in pairs]
 
     @cached_property
@@ -93,7 +93,7 @@ class CostsOfRun:
     def _to_states(self) -> list[Variation]:
         """Derivatives of each cost of this run, through its sensor readings alone, with respect to the poses and
         velocities at all stored instants."""
-        run, pairs = self._run, zip(self._own.measured, self._weights, strict=True)
+        run, pairs = self._run, zip(self._base.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
         return slopes_of_costs(Reader(run.assembly, run.times), run.rows, felt)
 
@@ -104,33 +104,33 @@ class CostsOfRun:
         Raises:
             PhlexibleError: as ``gradient``.
         """
-        run, own = self._run, self._own
+        run, own = self._run, self._base
         found = np.zeros((len(self.values), len(chosen)))
 
         def made(direction: Direction, sign: int) -> Built[Costs]:
-            other = recipe.made(chosen.made(chosen.values + sign * direction.change), own)
+            other = recipe.build_model(chosen.nested(chosen.values + sign * direction.change), own)
             check_same(own, other, chosen.label(direction), run)
             return other
 
-        directions = chosen.numbers() if not run.is_controlled else chosen.singles()
+        directions = chosen.scalar_directions() if not run.is_controlled else chosen.single_directions()
         together: list[Direction] = []
         for name in chosen.signals if not run.is_controlled else []:
-            signal = self._given[name]
+            signal = self._parameters[name]
             if name not in self.loads_alone:
-                signs = chosen.signs(name)
-                with other_values(signal, chosen.made(chosen.values + signs.change)[name].values):
+                signs = chosen.random_direction(name)
+                with other_values(signal, chosen.nested(chosen.values + signs.change)[name].values):
                     changed = self._present_loads()
                 self.loads_alone[name] = is_load_alone(run, own, made(signs, 1), changed)
             if not self.loads_alone[name]:
                 if run.jumps:
-                    directions += chosen.singles(name)
+                    directions += chosen.single_directions(name)
                 else:
-                    together += chosen.samples(name, run, is_load=False)
+                    together += chosen.sample_directions(name, run, is_load=False)
                 continue
-            for direction in chosen.samples(name, run, is_load=True):
+            for direction in chosen.sample_directions(name, run, is_load=True):
                 both = {}
                 for sign in (1, -1):
-                    values = chosen.made(chosen.values + sign * direction.change)[name].values
+                    values = chosen.nested(chosen.values + sign * direction.change)[name].values
                     with other_values(signal, values):
                         both[sign] = self._present_loads()
                 self._add_load(found, direction, both[1], both[-1], name)
@@ -152,14 +152,14 @@ class CostsOfRun:
     def _reads_same(self, other: Built[Costs]) -> bool:
         """Return whether the sensors and costs of another (perturbed) model give the same values at the recorded
         states of this run, up to round-off."""
-        pairs = zip(self._own.measured, other.measured, strict=True)
+        pairs = zip(self._base.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False
         read = self._read(other, self._run.times)
         for own, cost in zip(self._readings, read, strict=True):
-            if not all(agree(first, second) for first, second in zip(own, cost, strict=True)):
+            if not all(equal_readings(first, second) for first, second in zip(own, cost, strict=True)):
                 return False
-        return agree(self.values, self._valued(other.measured, read, self._run.times))
+        return equal_readings(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Sides[Costs]) -> None:
         """Add to ``slopes`` (costs, parameters) the derivatives with respect to one parameter through the initial
@@ -212,7 +212,7 @@ class CostsOfRun:
                 first, second, label, partial(stretch.residuals_of, run.assembly.memory, stretch.functions)
             )
         changes, layout = upper.minus(lower, twice), run.system.layout
-        change = start_difference(start_tables(less, self._own), start_tables(more, self._own), layout, twice)
+        change = start_difference(start_tables(less, self._base), start_tables(more, self._base), layout, twice)
         assert direction.steps is not None, "of samples"
         check_local(np.concatenate(changes.equations) * twice, direction.steps >= 0, label)
         read = [self._read(own, run.times) for own in (more, less)]
@@ -222,10 +222,10 @@ class CostsOfRun:
                 at_instants += (weight * (first - second)).reshape(len(run.times), -1).sum(axis=1) / twice
             if self._is_at_start:
                 at_instants[0] += adjoint.start.times(change)
-            _share_out(row, direction, _in_steps(adjoint.parts, changes), at_instants)
+            _add_to_samples(row, direction, _changes_in_steps(adjoint.parts, changes), at_instants)
 
 
-def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
+def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
     """Return the change of a cost that the equations and history variables of each step of a run cause, shape
     (steps,). It is the dot product of the cost's adjoint and the changes of the equations."""
     both = zip(adjoint.equations, changes.equations, strict=True)
@@ -234,7 +234,7 @@ def _in_steps(adjoint: RunParts, changes: RunParts) -> Array:
     return np.asarray(found + np.concatenate([np.einsum("kb,kb->k", ends, own) for ends, own in both]))
 
 
-def _share_out(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
+def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
     """Add the changes of a cost in each step and at each instant to its derivatives with respect to signal samples,
     ``row``, in place. Each contribution goes to the sample that acts there."""
     assert direction.steps is not None and direction.instants is not None, "of samples"

@@ -111,8 +111,8 @@ def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
 def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
     """Return by how much the condition of an event exceeds its threshold in the recorded state of the event. Data
     are those of a (perturbed) ``assembly``."""
-    assert jump.met is not None, "of an event"
-    return float(read_at(jump.time, jump.met, assembly, _condition(jump, assembly)))
+    assert jump.at_event is not None, "of an event"
+    return float(read_at(jump.time, jump.at_event, assembly, _condition(jump, assembly)))
 
 
 def _condition(jump: VelocityJump, assembly: Assembly) -> ConditionExcess | TimeExcess:
@@ -194,21 +194,21 @@ class Crossing:
     def condition(self) -> Jacobian:
         """Derivative of the condition of this event (its quantity minus threshold) with respect to pose and
         velocities at the event."""
-        assert self.jump.met is not None, "of an event"
+        assert self.jump.at_event is not None, "of an event"
         sensor = _condition(self.jump, self.run.assembly)
-        return slopes_at(self.jump.time, self.jump.met, self.run.assembly, sensor)
+        return slopes_at(self.jump.time, self.jump.at_event, self.run.assembly, sensor)
 
     @cached_property
     def rate(self) -> float:
         """Total time derivative of the condition of this event along the computed motion, at the event [unit of the
         condition per second]. Changes of the condition divided by it shift the instant."""
-        assert self.jump.met is not None, "of an event"
+        assert self.jump.at_event is not None, "of an event"
         q, v = self.state
-        in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.met)
+        in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.at_event)
         return float(self.condition.jvp(0, q, v)[0] + in_time)
 
     @cached_property
-    def brought(self) -> Array:
+    def velocity_slope(self) -> Array:
         """Derivative of the velocities after this event with respect to its instant, at a constant state before it,
         shape (velocities,). It is zero unless motions are prescribed."""
         if not self.run.assembly.moving:

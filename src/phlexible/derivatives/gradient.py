@@ -28,9 +28,9 @@ from phlexible.derivatives.runs import (
     TakenRun,
     has_redundancy,
     instants_of,
-    run_of,
+    integrate_logged,
+    run_from_log,
     take_run,
-    taken_by,
 )
 from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation
@@ -115,16 +115,16 @@ class SectionStepper(RecordingStepper):
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
         steps = super().advance
-        self._note(lambda: completed(steps(instants, step, storage)))
+        self._note_call(lambda: completed(steps(instants, step, storage)))
         return (yield from steps(instants, step, storage))
 
     def project(self, time: float) -> None:
         """Project the velocities onto the joint constraints at a time [s]. The call is noted so that it can be
         repeated when the section of the run is differentiated."""
-        self._note(partial(super().project, time))
+        self._note_call(partial(super().project, time))
         super().project(time)
 
-    def _note(self, call: Callable[[], object]) -> None:
+    def _note_call(self, call: Callable[[], object]) -> None:
         """Store a call of this time stepper for repetition later; the first call of a section is preceded by a
         snapshot of the stepper."""
         if self._begin is None:
@@ -174,15 +174,15 @@ class SectionStepper(RecordingStepper):
 class CachingRecipe(Recipe[Costs]):
     """Recipe for models from parameters that builds each model once and caches it."""
 
-    _kept: dict[Any, Built[Costs]] = field(default_factory=dict)
+    _models: dict[Any, Built[Costs]] = field(default_factory=dict)
 
-    def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Costs]:
+    def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Costs]:
         """Return the model that the user's build function makes of these parameters, from a cache if it was built
         before."""
         key = _key(parameters)
-        if key not in self._kept:
-            self._kept[key] = super().made(parameters, similar)
-        return self._kept[key]
+        if key not in self._models:
+            self._models[key] = super().build_model(parameters, similar)
+        return self._models[key]
 
 
 def _key(parameters: Any) -> Any:
@@ -208,17 +208,17 @@ class CostsOfPiece(CostsOfRun):
         self,
         run: TakenRun,
         base: Built[Costs],
-        given: Any,
+        parameters: Any,
         weights: list[list[Array]],
         after: Sequence[Variation] | None,
         is_first: bool,
     ) -> None:
-        super().__init__(run, base, given)
-        self._own_weights, self._after, self._is_at_start = weights, after, is_first
+        super().__init__(run, base, parameters)
+        self._section_weights, self._after, self._is_at_start = weights, after, is_first
 
     @property
     def _weights(self) -> list[list[Array]]:  # known already
-        return self._own_weights
+        return self._section_weights
 
     def _of_sensors(self, more: Built[Costs], less: Built[Costs]) -> Array:
         read = [self._read(built, self._run.times) for built in (more, less)]
@@ -238,7 +238,7 @@ def _numbers_a_step(assembly: Assembly) -> int:
     return 3 * counts["state_numbers"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
 
 
-def fits(assembly: Assembly, instants: Clock, memory: float) -> bool:
+def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
     """Return whether all steps of a run can be stored at once for its derivatives within ``memory`` [bytes];
     ``instants`` is the clock of the run."""
     return instants.count <= FEWEST or BYTES * _numbers_a_step(assembly) * instants.count <= memory
@@ -286,7 +286,7 @@ def costs_of_long_run(
     read: list[list[Array]] = [[] for _ in sensors]
 
     def run_in(piece: RepeatedPiece, log: Sequence[Any]) -> TakenRun:
-        return run_of(working.assembly, stepper, log, piece.first, piece.times)
+        return run_from_log(working.assembly, stepper, log, piece.first, piece.times)
 
     def take(piece: RepeatedPiece, log: Sequence[Any]) -> None:
         run = run_in(piece, log)
@@ -298,12 +298,12 @@ def costs_of_long_run(
     redundant = has_redundancy(assembly, base.start)
     stepper = SectionStepper(assembly, options.order, options.numerical_damping, redundant, most, grid, take)
     options = replace(options, every=max(1, count // LOOKED_AT))
-    taken_by(stepper, assembly, base.start, instants, options, warns=True)
+    integrate_logged(stepper, assembly, base.start, instants, options, warns=True)
     stepper.close()
     rest = iter([np.concatenate(values) for values in read])
     readings = [[next(rest) for _ in cost.sensors] for cost in base.measured]
     weights = [cost.slopes(grid, each) for cost, each in zip(base.measured, readings, strict=True)]
-    remembering = CachingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
+    cached = CachingRecipe(recipe.build, recipe.start, recipe.measure, recipe.argument)
     slopes = np.zeros((len(base.measured), len(chosen)))
     loads_alone: dict[str, bool] = {}
     after: list[Variation] | None = None
@@ -315,10 +315,10 @@ def costs_of_long_run(
             each[0] = 0.0  # is felt at the end of the piece before
         costs = CostsOfPiece(run_in(piece, stepper.repeat(piece)), working, given, part, after, number == 0)
         costs.loads_alone = loads_alone
-        slopes += costs.slopes(remembering, chosen)
+        slopes += costs.slopes(cached, chosen)
         after, last = [each.start for each in costs.adjoints], first + 1
-    for direction in chosen.numbers():
-        sides = [remembering.made(chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1)]
+    for direction in chosen.scalar_directions():
+        sides = [cached.build_model(chosen.nested(chosen.values + sign * direction.change)) for sign in (1, -1)]
         for k, (more, less) in enumerate(zip(*(side.measured for side in sides), strict=True)):
             change = more.value(grid, readings[k]) - less.value(grid, readings[k])
             slopes[k, direction.number] += change / (2 * direction.size)
@@ -385,16 +385,16 @@ def gradient(
     check_callable("cost", cost, "model")
     chosen, options = Parameters(parameters, scales), StepOptions(order, 1, numerical_damping, tolerance).checked()
     recipe: Recipe[Costs] = Recipe(build, initial, lambda model: [checked_cost(cost(model))], "cost")
-    given = chosen.made(chosen.values)
+    given = chosen.nested(chosen.values)
     limit = None if memory is None else positive("memory", memory)
-    own = recipe.made(given)
+    own = recipe.build_model(given)
     if limit is not None:
         instants = instants_of(own.assembly, own.start, duration, step, options)
-        if not fits(own.assembly, instants, limit):
+        if not fits_in_memory(own.assembly, instants, limit):
             value, slopes = costs_of_long_run(own, given, recipe, chosen, instants, options, limit)
-            return float(value[0]), chosen.shaped(slopes[0])
+            return float(value[0]), chosen.structured(slopes[0])
     found = CostsOfRun(take_run(own.assembly, own.start, duration, step, options, warns=True), own, given)
-    return float(found.values[0]), chosen.shaped(found.slopes(recipe, chosen)[0])
+    return float(found.values[0]), chosen.structured(found.slopes(recipe, chosen)[0])
 
 
 class Objective:
@@ -438,7 +438,7 @@ class Objective:
         flat = np.asarray(values, dtype=np.float64)
         if flat.shape != self.start.shape:
             raise ParameterError(f"values must have shape {self.start.shape}, got {flat.shape}")
-        return self._parameters.made(flat)
+        return self._parameters.nested(flat)
 
 
 def checked_cost(value: object) -> Cost:

@@ -106,7 +106,7 @@ def mode_derivatives(
         ModelError: states that are others once a parameter changes, or an eigenvalue that is not simple.
     """
     number_of_modes, chosen = whole("count", count), Parameters(parameters, scales)
-    linear = _linear(build, chosen.made(chosen.values))
+    linear = _linear(build, chosen.nested(chosen.values))
     modes = lowest_model_modes(linear, number_of_modes)
     E, A = linear.descriptor, linear.system_matrix
     pairs = [None if s == 0 else _vectors(E, A, complex(s)) for s in modes.eigenvalues]
@@ -116,7 +116,7 @@ def mode_derivatives(
             if pair is not None:
                 y, x = pair
                 slopes[change.number, k] = (y @ (change.A @ x - s * (change.E @ x))) / (y @ (E @ x))
-    return ModeDerivatives(modes.eigenvalues, chosen.shaped(slopes))
+    return ModeDerivatives(modes.eigenvalues, chosen.structured(slopes))
 
 
 def response_derivatives(
@@ -139,7 +139,7 @@ def response_derivatives(
         PoleError: one of the frequencies is an undamped pole.
     """
     omegas, chosen = checked_frequencies(frequencies), Parameters(parameters, scales)
-    linear = _linear(build, chosen.made(chosen.values))
+    linear = _linear(build, chosen.nested(chosen.values))
     response = frequency_response(linear, omegas)
     E, A = linear.descriptor, linear.system_matrix
     levels = np.array(linear.differentiations)
@@ -160,7 +160,7 @@ def response_derivatives(
         for k, (s, x, y) in enumerate(solved):
             direct = s ** levels[:, None] * (change.C @ x)
             slopes[change.number, k] = direct + y @ (dB + change.A @ x - s * (change.E @ x))
-    return ResponseDerivatives(response.frequencies, response.values, chosen.shaped(slopes))
+    return ResponseDerivatives(response.frequencies, response.values, chosen.structured(slopes))
 
 
 def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
@@ -199,7 +199,7 @@ def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Cha
 
     def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
         change = np.sum([direction.change for direction in directions], axis=0)
-        other = _linear(build, chosen.made(chosen.values + sign * change))
+        other = _linear(build, chosen.nested(chosen.values + sign * change))
         if other.states != base.states or other.inputs != base.inputs or other.outputs != base.outputs:
             names = " or ".join(chosen.label(direction) for direction in directions)
             raise ModelError(
@@ -208,7 +208,7 @@ def _changes(build: Build, chosen: Parameters, base: ObservedPHDAE) -> list[_Cha
             )
         return other
 
-    given, directions = _matrices(base), chosen.singles()
+    given, directions = _matrices(base), chosen.single_directions()
     ups = [
         [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
         for direction in directions
@@ -236,14 +236,14 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
     return [sparse.csr_array(each) for each in given]
 
 
-def _change_mask(change: sparse.csr_array, own: sparse.csr_array) -> sparse.csr_array:
-    """Return a sparse matrix with ones where ``change`` exceeds round-off of the entries of the matrix ``own``, to
-    which it is a change."""
+def _change_mask(change: sparse.csr_array, matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return a sparse matrix with ones where ``change``, a change of ``matrix``, exceeds the round-off of its
+    entries."""
     entries = sparse.coo_array(change)
-    before = np.asarray(own[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
+    before = np.asarray(matrix[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
     is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)
     places = entries.row[is_moved], entries.col[is_moved]
-    return sparse.csr_array((np.ones(len(places[0])), places), shape=own.shape)
+    return sparse.csr_array((np.ones(len(places[0])), places), shape=matrix.shape)
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:

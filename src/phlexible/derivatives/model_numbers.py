@@ -88,7 +88,7 @@ def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
     return _parts(tables, [f.moving for f in functions], [f.loads for f in functions], start)
 
 
-def moved_by(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
+def changed_masks(up: ModelNumbers, sizes: Mapping[Part, Array]) -> dict[Part, Mask]:
     """Return masks of those model data that a parameter changes by more than round-off, as a dictionary by kind and
     name of the array. Arrays without a change are left out."""
     found = {name: np.abs(array) > ROUNDED * np.abs(sizes[name]) for name, array in up.parts.items()}
@@ -116,7 +116,7 @@ def separate_masks(
         sizes: numbers of the model of the run.
 
     Returns:
-        Masks of each parameter, see ``moved_by``; None: several parameters change the same number.
+        Masks of each parameter, see ``changed_masks``; None: several parameters change the same number.
     """
     found: list[dict[Part, Mask]] = [{} for _ in range(shares.shape[1])]
     order, near = np.argsort(shares[1]), NEAR / shares.shape[1]
@@ -143,14 +143,14 @@ def separate_masks(
     return found
 
 
-def without_common(shared: Mapping[int, Mapping[Part, Mask]], alike: set[int]) -> list[list[int]]:
+def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
     """Split parameters into groups such that no entry of the model data is changed by two of a group. Groups can be
-    perturbed together; at most one parameter of a group changes sensor readings (those in ``alike`` do not)."""
+    perturbed together; at most one parameter of a group changes sensor readings (those in ``unread`` do not)."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
     for k, masks in shared.items():
-        measured = np.zeros(int(k not in alike), dtype=np.int64)  # number 0: what is measured
+        measured = np.zeros(int(k not in unread), dtype=np.int64)  # number 0: what is measured
         moved.append(np.concatenate([measured, *(begins[name] + np.flatnonzero(masks[name]) for name in masks)]))
     members = list(shared)
     return [[members[j] for j in group] for group in (disjoint_groups(moved) if moved else ())]
@@ -167,14 +167,14 @@ def lie_within(other: ModelNumbers, masks: Sequence[Mapping[Part, Mask]], sizes:
     return True
 
 
-def agree(first: Array, second: Array) -> bool:
+def equal_readings(first: Array, second: Array) -> bool:
     """Return whether two arrays of sensor readings have the same shape and are equal up to round-off."""
     if first.shape != second.shape:
         return False
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
-def numbers_of(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
+def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelNumbers | None:
     """Return the changes of all data (tables, prescribed values, initial state) from the model ``base`` of a run to
     the model ``other``. None: their integers or shapes differ, so that changes of numbers do not describe it."""
     first, second = base.assembly.memory, other.assembly.memory
@@ -200,7 +200,7 @@ def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], change
         other: built anew with other samples.
         changed: the functions of the first one in each stretch, with the same samples put in.
     """
-    numbers = numbers_of(run, base, other)
+    numbers = data_changes(run, base, other)
     if numbers is None or numbers.of("table") or base.assembly.memory.counts["moving"]:
         return False
     if any(array.any() for array in numbers.of("start").values()):

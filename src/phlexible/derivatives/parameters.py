@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, numbers, option, positive
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.strains import strains_of
-from phlexible.derivatives.variations import Variation, difference
+from phlexible.derivatives.variations import Variation, variation_between
 from phlexible.description.mechanism.differences import first_difference
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import sharing_data
@@ -77,15 +77,15 @@ class Parameters:
         ParameterError: no parameters, or values that are not finite numbers; scales of unknown parameters.
     """
 
-    def __init__(self, given: Given, scales: Mapping[str, float] | None = None) -> None:
-        self._is_named = isinstance(given, Mapping)
-        if isinstance(given, Signal):
+    def __init__(self, parameters: Given, scales: Mapping[str, float] | None = None) -> None:
+        self._is_named = isinstance(parameters, Mapping)
+        if isinstance(parameters, Signal):
             raise ParameterError("parameters must be by name where one is a Signal: {'force': signal}")
-        named: Mapping[str, Any] = given if isinstance(given, Mapping) else {"parameters": given}
-        self._given = dict(named)
+        named: Mapping[str, Any] = parameters if isinstance(parameters, Mapping) else {"parameters": parameters}
+        self._user_values = dict(named)
         self.places: dict[str, slice] = {}
         parts = [np.zeros(0)]
-        for name, value in self._given.items():
+        for name, value in self._user_values.items():
             flat = _flat(name, value)
             begin = sum(map(len, parts))
             self.places[name] = slice(begin, begin + len(flat))
@@ -104,18 +104,18 @@ class Parameters:
             largest = float(np.abs(self.values[place]).max(initial=0.0)) or 1.0
             own = np.abs(self.values[place])
             size = np.full(len(own), sizes[name]) if name in sizes else np.where(own > 1e-6 * largest, own, largest)
-            if isinstance(self._given[name], Signal):
+            if isinstance(self._user_values[name], Signal):
                 size[:] = sizes.get(name, largest)
             self.sizes[place] = size
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def made(self, values: Array) -> Any:
+    def nested(self, values: Array) -> Any:
         """Return the argument for the user's build function that belongs to a flat vector of parameter values,
         shape (parameters,). It is a dictionary by name, with signals made anew, or one array."""
         found: dict[str, Any] = {}
-        for name, given in self._given.items():
+        for name, given in self._user_values.items():
             own = values[self.places[name]]
             if isinstance(given, Signal):
                 found[name] = given.with_values(own)
@@ -123,11 +123,11 @@ class Parameters:
                 found[name] = float(own[0]) if np.ndim(given) == 0 else own.reshape(np.shape(given)).copy()
         return found if self._is_named else found["parameters"]
 
-    def shaped(self, flat: Array | NDArray[np.complex128]) -> Values:
+    def structured(self, flat: Array | NDArray[np.complex128]) -> Values:
         """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's parameters: a
         dictionary by name, or one array. Signals become arrays of samples."""
         found: dict[str, Any] = {}
-        for name, given in self._given.items():
+        for name, given in self._user_values.items():
             own = flat[self.places[name]]
             if isinstance(given, Signal):
                 found[name] = own
@@ -145,7 +145,7 @@ class Parameters:
     def labels(self) -> list[str]:
         """Name of each component of the flat parameter vector for messages, such as ``mass`` or ``radius[2]``."""
         return [
-            name if np.ndim(self._given[name]) == 0 else f"{name}[{k}]"
+            name if np.ndim(self._user_values[name]) == 0 else f"{name}[{k}]"
             for name, place in self.places.items()
             for k in range(place.stop - place.start)
         ]
@@ -178,21 +178,21 @@ class Parameters:
         at = int(np.flatnonzero(direction.change)[0])
         return next(name for name, place in self.places.items() if place.start <= at < place.stop)
 
-    def singles(self, name: str | None = None) -> list[Direction]:
+    def single_directions(self, name: str | None = None) -> list[Direction]:
         """Return directions for finite differences that change one component of the parameter vector each: all
         components, or those of the parameter ``name``. Samples of signals are components too."""
         own = range(len(self))[self.places[name] if name is not None else slice(None)]
         return [Direction(change, number) for number, change in enumerate(np.diag(self._steps)) if number in own]
 
-    def numbers(self) -> list[Direction]:
+    def scalar_directions(self) -> list[Direction]:
         """Return directions for finite differences that change one component of the parameter vector each, for all
         parameters that are not signals."""
         samples = np.zeros(len(self), dtype=bool)
         for name in self.signals:
             samples[self.places[name]] = True
-        return [each for each in self.singles() if not samples[each.number]]
+        return [each for each in self.single_directions() if not samples[each.number]]
 
-    def in_arrays(self, directions: Sequence[Direction]) -> list[list[int]]:
+    def array_groups(self, directions: Sequence[Direction]) -> list[list[int]]:
         """Return groups of indices of directions, one group for each array parameter with at least five nonzero
         components. Such components are perturbed together first, to find the data that each changes."""
         found = []
@@ -202,16 +202,16 @@ class Parameters:
                 for k, each in enumerate(directions)
                 if place.start <= each.number < place.stop and self.values[each.number] != 0
             ]
-            if len(own) >= MANY and not isinstance(self._given[name], Signal):
+            if len(own) >= MANY and not isinstance(self._user_values[name], Signal):
                 found.append(own)
         return found
 
     @property
     def signals(self) -> list[str]:
         """Names of the parameters that are signals (sampled functions of time)."""
-        return [name for name, given in self._given.items() if isinstance(given, Signal)]
+        return [name for name, given in self._user_values.items() if isinstance(given, Signal)]
 
-    def signs(self, name: str) -> Direction:
+    def random_direction(self, name: str) -> Direction:
         """Return a direction that changes all samples of the signal ``name`` at once, each up or down at random. It
         serves to find out what the signal changes."""
         change, place = np.zeros(len(self)), self.places[name]
@@ -219,7 +219,7 @@ class Parameters:
         change[place] = signs * self._steps[place]
         return Direction(change)
 
-    def samples(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
+    def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
         """Return a few directions for finite differences that together change all samples of the signal ``name``.
         Samples of one direction act in different steps of the run, so that one difference serves all of them.
 
@@ -229,7 +229,7 @@ class Parameters:
             is_load: whether the signal is asked for in the middle of steps only; otherwise at their ends, and for
                 its rates a little beside them.
         """
-        place, signal = self.places[name], self._given[name]
+        place, signal = self.places[name], self._user_values[name]
         count = len(signal.times)
         beside = 0 if is_load else 1
 
@@ -332,7 +332,7 @@ class Recipe(Generic[Measured]):
     measure: Callable[[Any], Measured]
     argument: str
 
-    def made(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
+    def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
         """Return the model that the user's functions make of these parameters: its tables, initial state and
         measured quantities (sensors or costs). Equal data of the model ``similar`` are used again.
 
@@ -400,7 +400,7 @@ def start_difference(
 ) -> Variation:
     """Return the derivative of the initial state with respect to a parameter: the change from the state ``less`` to
     the state ``more``, divided by the ``distance`` of their parameter values."""
-    change = difference(layout, less, more)
+    change = variation_between(layout, less, more)
     strains = (more["strains"] - less["strains"]) / distance
     return Variation(change.pose / distance, change.velocity / distance, strains)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.strains import strain_places
-from phlexible.derivatives.variations import Variation, move, perturb_one, pose_sizes
+from phlexible.derivatives.variations import Variation, move, perturb_component, pose_sizes
 from phlexible.errors import ModelError
 from phlexible.measure.places import point_slopes, weighed_point
 from phlexible.state.instants import GivenFunctions, RecordedGiven
@@ -102,7 +102,7 @@ class Reader:
     is_projected: bool = True
 
     @cached_property
-    def given(self) -> RecordedGiven:
+    def prescribed(self) -> RecordedGiven:
         """Prescribed motions at all times of this sensor reader: positions, rotations and velocities of moving
         frames, and paths with their rates."""
         system = self.assembly.system
@@ -163,7 +163,7 @@ class Reader:
                     "energies of viscoelastic laws and bristles have no derivatives yet; take positions"
                 )
             rows["energy"] = self._energies(states, instants)
-        given = self.given.at(instants)
+        given = self.prescribed.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, prescribed=given)
         return RunOfStates(self.assembly.system, recording, is_projected=self.is_projected)
 
@@ -342,7 +342,7 @@ def _differences(
     }
     for k, direction in enumerate(directions.tolist()):
         own = {name: table[:, k] for name, table in of_direction.items()}
-        perturb_one(reader.assembly.system.layout, own, direction, shares * steps[direction])
+        perturb_component(reader.assembly.system.layout, own, direction, shares * steps[direction])
     read = reader.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
     return np.asarray(np.einsum("tdsc,s->tcd", read, weight) / steps[directions])
 

@@ -94,7 +94,7 @@ class ReadingsOfRuns:
             PhlexibleError: as ``ph.gradient``.
         """
         recipe = Recipe(self.build, self.initial, self._chosen, "sensors")
-        own = recipe.made(dict(parameters))
+        own = recipe.build_model(dict(parameters))
         run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
         found = Reader(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
         return run.times, dict(zip(own.measured, found, strict=True))

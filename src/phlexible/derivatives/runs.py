@@ -67,7 +67,7 @@ class VelocityJump:
         afterwards.
         event: number of the event; -1: none.
         locks: switches that lock at this instant, at the present position.
-        met: state at the event with the locks active before it; None: no event.
+        at_event: state at the event with the locks active before it; None: no event.
         span: number of steps that end, and that begin, at the instant of an event inside of a step; None: no event,
         or
             one at the end of a step.
@@ -79,7 +79,7 @@ class VelocityJump:
     after: Array
     event: int = -1
     locks: tuple[int, ...] = ()
-    met: Array | None = None
+    at_event: Array | None = None
     span: tuple[int, int] | None = None
     is_redundant: bool = False
 
@@ -132,11 +132,11 @@ class RecordingStepper(Stepper):
             assert isinstance(last, Stepped), "the step that was taken"
             self.log[-1] = replace(last, is_implicit=True)
         else:
-            self._forget_trial()
+            self._discard_trial()
         self._trial = None
         return found
 
-    def _forget_trial(self) -> None:
+    def _discard_trial(self) -> None:
         if self._trial is not None:
             begin, self._done = self._trial
             del self.log[begin:]
@@ -151,7 +151,7 @@ class RecordingStepper(Stepper):
         taken, status = super()._record_answer(rows, call)
         if not taken:
             return taken, status
-        self._forget_trial()
+        self._discard_trial()
         parts, ends = len(course.shares), self._instants[self._done : self._done + taken + 1]
         states: Sequence[Array] | Array
         if parts > 1:
@@ -224,7 +224,7 @@ class RecordingStepper(Stepper):
         if isinstance(last, VelocityJump):
             phase = self.assembly.system.phase(self.memory["held"].copy())
             twice = bool(redundancies(phase.system, self.state(time)))
-            self.log[-1] = replace(last, locks=tuple(locks), met=met, is_redundant=twice)
+            self.log[-1] = replace(last, locks=tuple(locks), at_event=met, is_redundant=twice)
 
     def snapshot(self) -> Array:
         """Return the state of this time stepper as an array, from which it can be restored; the last number counts
@@ -275,8 +275,8 @@ class TakenRun:
     Attributes:
         assembly: of the model; long bodies are not in segments.
         stretches: steps without jumps between.
-        course: pieces, jumps and indices of ``asked``, in order.
-        asked: evaluations of controllers.
+        course: pieces, jumps and indices of ``evaluations``, in order.
+        evaluations: of controllers.
         times: stored instants, shape (T,) [s].
         states: rows of the tables of the state there, shape (T, numbers).
         places: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
@@ -285,7 +285,7 @@ class TakenRun:
     assembly: Assembly
     stretches: tuple[DifferentiableSteps, ...]
     course: tuple[RunPiece | VelocityJump | int, ...]
-    asked: tuple[Evaluated, ...]
+    evaluations: tuple[Evaluated, ...]
     times: Array
     states: Array
     places: IntArray
@@ -374,8 +374,8 @@ def take_run(
     """
     instants = instants_of(assembly, start, duration, step, options)
     stepper = RecordingStepper(assembly, options.order, options.numerical_damping, has_redundancy(assembly, start))
-    first, times = taken_by(stepper, assembly, start, instants, options, warns=warns)
-    return run_of(assembly, stepper, stepper.log, first, times)
+    first, times = integrate_logged(stepper, assembly, start, instants, options, warns=warns)
+    return run_from_log(assembly, stepper, stepper.log, first, times)
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
@@ -399,7 +399,7 @@ def has_redundancy(assembly: Assembly, start: State) -> bool:
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
 
-def taken_by(
+def integrate_logged(
     stepper: RecordingStepper,
     assembly: Assembly,
     start: State,
@@ -443,13 +443,13 @@ def _no_progress(done: int, count: int) -> None:
 
 
 class _Instants:
-    """Consumer of the recorded blocks of a run that collects their instants and, if ``is_kept``, the blocks
+    """Consumer of the recorded blocks of a run that collects their instants and, if ``stores_blocks``, the blocks
     themselves.
     """
 
-    def __init__(self, is_kept: bool) -> None:
+    def __init__(self, stores_blocks: bool) -> None:
         self._times: dict[float, None] = {}
-        self._is_kept = is_kept
+        self._stores_blocks = stores_blocks
         self._blocks: list[RecordedStates] = []
 
     @property
@@ -465,11 +465,11 @@ class _Instants:
         """Collect the instants of a recorded block of a run, and the block itself if blocks are stored. The first
         instant of a block is the last one of the block before."""
         self._times.update(dict.fromkeys(recording.time.tolist()))
-        if self._is_kept:
+        if self._stores_blocks:
             self._blocks.append(recording.rows(slice(1 if self._blocks else 0, None)))
 
 
-def run_of(
+def run_from_log(
     assembly: Assembly,
     stepper: RecordingStepper,
     log: Sequence[Stepped | VelocityJump | Evaluated],

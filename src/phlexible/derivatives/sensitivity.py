@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, non_negative
 from phlexible.derivatives.both_sides import differentiate, perturbed_models
-from phlexible.derivatives.model_numbers import agree
+from phlexible.derivatives.model_numbers import equal_readings
 from phlexible.derivatives.parameters import (
     Build,
     Built,
@@ -48,7 +48,7 @@ SOME = 50
 """Number of steps in which the tolerance is evaluated."""
 
 
-def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
+def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
     """Return a recorded motion of equal steps as a run that can be differentiated, without repeating its steps, and
     the residuals of its equations. Residuals have shape (steps, unknowns); None: the steps have to be repeated.
 
@@ -57,25 +57,25 @@ def recorded_run(recording: RecordedStates, own: Built[Any], options: StepOption
 
     Args:
         recording: all instants of the motion, at equal distances.
-        own: model of the motion.
+        base: model of the motion.
         options: of its steps.
     """
-    assembly, system, count = own.assembly, own.assembly.system, len(recording.time) - 1
+    assembly, system, count = base.assembly, base.assembly.system, len(recording.time) - 1
     if system.mechanism.switches or assembly.controlled or len(strain_places(assembly)):
         return None
     if int(recording.halvings[-1]) or int(recording.contact_steps[-1]):
         return None
     step = float(recording.time[-1] - recording.time[0]) / count
-    clock = instants_of(assembly, own.start, count * step, step, options)
+    clock = instants_of(assembly, base.start, count * step, step, options)
     if clock.remainder or clock.breakpoints:
         return None
-    (begin,) = take_run(assembly, own.start, step, step, options).stretches
+    (begin,) = take_run(assembly, base.start, step, step, options).stretches
     states = np.zeros((count + 1, begin.states.shape[1]))
     rows, first = assembly.memory.rows(states), begin.rows
     for name in KEPT:
         rows[name][:] = getattr(recording, name)
-    rows["multiplier"][1:] = _of_steps(recording.multipliers, first["multiplier"][1])
-    rows["force"][1:] = _of_steps(recording.forces, first["force"][1])
+    rows["multiplier"][1:] = _single_step_forces(recording.multipliers, first["multiplier"][1])
+    rows["force"][1:] = _single_step_forces(recording.forces, first["force"][1])
     times, sizes = clock.instants(0, count), np.full(count, step)
     steps = DifferentiableSteps(
         assembly,
@@ -102,13 +102,13 @@ def _tolerance(steps: DifferentiableSteps, velocities: int) -> float:
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
         steps.assembly.memory.rows(pairs.reshape(2 * len(some), -1))[name][1::2] = 0.0
         moving = steps.functions.moving[np.stack([some, some + 1], axis=1)]
-        missed = steps.between(pairs, steps.sizes[some], moving, steps.functions.loads[some])
+        missed = steps.residuals_between(pairs, steps.sizes[some], moving, steps.functions.loads[some])
         left = np.abs(missed[:, :velocities]).max(initial=0.0)
         found += share * float(left)
     return found
 
 
-def _of_steps(means: Array, first: Array) -> Array:
+def _single_step_forces(means: Array, first: Array) -> Array:
     """Return forces of single steps, shape (steps, forces), from recorded forces that are means over two adjacent
     steps. ``first`` is the force of the first step; the others follow by ``x_k+1 = 2 m_k - x_k``.
 
@@ -175,9 +175,9 @@ def sensitivity(
     """
     options = StepOptions(numerical_damping=non_negative("numerical_damping", numerical_damping)).checked()
     chosen, recipe = Parameters(parameters, scales), _recipe(build, measured, initial)
-    own = recipe.made(chosen.made(chosen.values))
+    own = recipe.build_model(chosen.nested(chosen.values))
     _check_beginning(recording, own)
-    recorded = recorded_run(recording, own, options)
+    recorded = logged_run(recording, own, options)
     found = None if recorded is None else _derivatives(recorded[0], own, recipe, chosen, recorded[1])
     if found is None:
         found = _derivatives(_repeated_run(recording, own, options), own, recipe, chosen)
@@ -200,7 +200,7 @@ def sensitivity_of_run(
         ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
     """
     recipe = _recipe(build, measured, initial)
-    own = recipe.made(parameters.made(parameters.values))
+    own = recipe.build_model(parameters.nested(parameters.values))
     found = _derivatives(
         take_run(own.assembly, own.start, count * step, step, StepOptions()), own, recipe, parameters
     )
@@ -235,18 +235,18 @@ def _derivatives(
     Returns:
         None: the model does not reproduce a recorded run.
     """
-    directions = chosen.singles()
+    directions = chosen.single_directions()
     readings = Reader(run.assembly, run.times).read_all(base.measured, run.rows)
 
     def reads_same(other: Built[Sequence[Sensor]]) -> bool:
         found = Reader(other.assembly, run.times).read_all(other.measured, run.rows)
-        return all(agree(first, second) for first, second in zip(readings, found, strict=True))
+        return all(equal_readings(first, second) for first, second in zip(readings, found, strict=True))
 
     models = perturbed_models(run, base, recipe, chosen, directions, reads_same)
     changes = [parts_of_nothing(run)] * len(models)
 
-    def take(number: int, found: RunParts) -> None:
-        changes[number] = found
+    def take(number: int, parts: RunParts) -> None:
+        changes[number] = parts
 
     differentiate(run, models, take)
     starts = [model.start for model in models]
@@ -281,7 +281,7 @@ def _derivatives(
                 read = reader.read_all([built.measured[number] for number in places], run.rows)
                 for number, values in zip(places, read, strict=True):
                     slopes[number][k] += values / (2 * change)
-    return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
+    return Sensitivity(run.times, tuple(readings), tuple(chosen.structured(each) for each in slopes))
 
 
 def _read_nearby(

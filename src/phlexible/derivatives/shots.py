@@ -30,7 +30,7 @@ from phlexible.derivatives.runs import RunPiece, TakenRun, take_run
 from phlexible.derivatives.step_derivatives import pose_map
 from phlexible.derivatives.steps import functions_of
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
-from phlexible.derivatives.variations import Variation, difference, move, rotation_vectors
+from phlexible.derivatives.variations import Variation, move, rotation_vectors, variation_between
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
 from phlexible.state.layout import State
@@ -158,7 +158,7 @@ class NearStates:
     def _change_to(self, rows: Mapping[str, Array]) -> Array:
         """Return the change of the pose from the reference state to another state, shape (velocities,), with
         rotation vectors in body axes. The other state is given as tables of one row."""
-        change = difference(self.system.layout, _tables(self.state), rows).pose[0]
+        change = variation_between(self.system.layout, _tables(self.state), rows).pose[0]
         return np.asarray(_blocks(self.system, self.state.rotation).T @ change)
 
     def numbers_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
@@ -364,8 +364,8 @@ class CostsOfShots(CostsOfRun):
         own, given: as of ``CostsOfRun``; costs of ``own`` end with an empty one for each gap.
     """
 
-    def __init__(self, shots: ShotRun, base: Built[Costs], given: Any) -> None:
-        super().__init__(shots.run, base, given)
+    def __init__(self, shots: ShotRun, base: Built[Costs], parameters: Any) -> None:
+        super().__init__(shots.run, base, parameters)
         self._shots = shots
         self._costs = len(self.values) - len(shots.defects)
         self.values[self._costs :] = shots.defects
@@ -453,7 +453,7 @@ class InputRun:
     _runs: "InputRuns"
     _inputs: dict[str, Signal]
     _run: TakenRun
-    _own: Built[Costs]
+    _base: Built[Costs]
     _in_shots: bool = False
 
     @property
@@ -507,7 +507,7 @@ class InputRun:
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.
         """
-        run, own = self._run, self._own
+        run, own = self._run, self._base
         if not (self._in_shots or is_plain(run)):
             raise ModelError(
                 "bounds of the duration: a free duration needs a run without controllers,"
@@ -518,7 +518,7 @@ class InputRun:
         sides: list[tuple[Array, Array]] = []
         for sign in (1, -1):
             share = 1 + sign * LONGER
-            other = self._runs.recipe.made(stretched(self._inputs, share), own)
+            other = self._runs.recipe.build_model(stretched(self._inputs, share), own)
             check_same(own, other, "the duration")
             missed = [
                 each.residuals(other.assembly, functions_of(other.assembly, share * each.times), share * each.sizes)
@@ -565,7 +565,7 @@ class InputRuns:
     def __post_init__(self) -> None:
         self.recipe: Recipe[Costs] = Recipe(self.build, self.initial, self.costs, "cost")
         self.taken = 0
-        self._kept: tuple[Built[Costs], dict[str, Signal]] | None = None
+        self._last_model: tuple[Built[Costs], dict[str, Signal]] | None = None
         self._loads_alone: dict[str, bool] = {}
 
     def steps_of(self, shots: int) -> list[int]:
@@ -580,7 +580,7 @@ class InputRuns:
         Raises:
             PhlexibleError: as ``gradient``.
         """
-        own, given = self._made(inputs)
+        own, given = self._model_for(inputs)
         if shots is not None:
             in_shots = take_shots(own, shots, self.steps_of(len(shots.near) + 1), duration / self.steps)
             self.taken += 1
@@ -593,18 +593,18 @@ class InputRuns:
         costs.loads_alone = self._loads_alone
         return InputRun(costs, self, inputs, taken, own)
 
-    def _made(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
+    def _model_for(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
         """Return the model for the given input signals, and the signals that it reads. The last model is used again
         with other sample values if signals change nothing but loads."""
-        if self._kept is not None and self._loads_alone and all(self._loads_alone.values()):
-            own, given = self._kept
+        if self._last_model is not None and self._loads_alone and all(self._loads_alone.values()):
+            own, given = self._last_model
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):
                 for name, each in given.items():
                     each.values = inputs[name].values
                 return own, given
         given = stretched(inputs, 1.0)
-        self._kept = self.recipe.made(given), given
-        return self._kept
+        self._last_model = self.recipe.build_model(given), given
+        return self._last_model
 
 
 def stretched(inputs: Mapping[str, Signal], share: float) -> dict[str, Signal]:

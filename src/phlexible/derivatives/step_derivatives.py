@@ -94,7 +94,7 @@ class StepDerivative:
         return pose + (velocity + after) @ self.pose_map.T, after, strains
 
 
-def sticks(steps: TakenSteps) -> bool:
+def has_contact_history(steps: TakenSteps) -> bool:
     """Return whether the model of these steps has friction springs (friction that sticks), contacts with
     restitution or contact groups, whose history variables outlive a step."""
     counts = steps.assembly.memory.counts
@@ -121,8 +121,8 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     pose_tangents(layout, memory.rows(pair[:1]), poses)
     starts["velocity"][ends[2] : ends[3]] = np.eye(count)
     directions[np.arange(ends[3], ends[4]), 0, places[known]] = 1.0
-    order, sides = pair_order(memory, steps.end(k), pair[1:])[0], []
-    for share in (1 - ASIDE, 1 + ASIDE) if sticks(steps) else (1.0,):
+    order, sides = pair_order(memory, steps.state_with_new_history(k), pair[1:])[0], []
+    for share in (1 - ASIDE, 1 + ASIDE) if has_contact_history(steps) else (1.0,):
         aside = pair.copy()
         aside[0, places] *= share
         missed, after = steps.derivative(k, aside, directions)

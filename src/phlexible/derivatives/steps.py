@@ -152,7 +152,7 @@ class TakenSteps:
             moved = times + sign * size * rates
             given = functions_of(self.assembly, moved)
             loads = given.loads + np.broadcast_to(self.set_by_laws, self.functions.loads.shape)[first:last]
-            sides.append(self.between(states, np.diff(moved), given.moving, loads))
+            sides.append(self.residuals_between(states, np.diff(moved), given.moving, loads))
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
@@ -160,7 +160,7 @@ class TakenSteps:
         at the ends of these steps, shape (steps, history variables)."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
-    def one(self, number: int) -> Self:
+    def single_step(self, number: int) -> Self:
         """Return step ``number`` of these steps as an object of a single step. Its final state has the history
         variables of its initial state."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
@@ -170,7 +170,7 @@ class TakenSteps:
         sizes = self.sizes[number : number + 1]
         return replace(self, times=self.times[own], sizes=sizes, states=states, functions=functions)
 
-    def between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
+    def residuals_between(self, states: Array, sizes: Array, moving: Array, loads: Array) -> Array:
         """Return the residuals of the step equations between given states, shape (steps, unknowns). States follow
         each other or come in pairs; ``sizes`` [s] are step sizes, ``moving`` and ``loads`` prescribed vectors and
         loads."""
@@ -182,7 +182,7 @@ class TakenSteps:
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
-    def end(self, k: int) -> Array:
+    def state_with_new_history(self, k: int) -> Array:
         """Return the initial state of step ``k`` in which the history variables have the values at the end of the
         step, shape (1, numbers)."""
         own = slice(k, k + 2)

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.derivatives.controllers import (
     ControllerTape,
     LawsOfState,
-    answers,
+    controller_values,
     controllers_of,
     directions_of,
     implicit_steps,
@@ -94,8 +94,8 @@ def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
     locks = np.concatenate([np.zeros(0), *(lock_positions(each, assembly) for each in jumps)])
     conditions = np.array([excess_at(each, assembly) for each in jumps if each.span is not None])
-    own = controllers_of(assembly) if run.asked else []
-    controllers = tuple(answers(each, assembly, run) for each in own)
+    own = controllers_of(assembly) if run.evaluations else []
+    controllers = tuple(controller_values(each, assembly, run) for each in own)
     return RunParts((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
@@ -118,7 +118,7 @@ class _Laws:
 
     def __init__(self, run: TakenRun) -> None:
         assembly = run.assembly
-        own = controllers_of(assembly) if run.asked else []
+        own = controllers_of(assembly) if run.evaluations else []
         self.tapes = [ControllerTape(each, run) for each in own]
         count = 3 * assembly.memory.counts["load_values"]
         self._directions = [directions_of(each, count) for each in own]
@@ -131,7 +131,7 @@ class _Laws:
         self._slopes = [stretch.load_slopes(directions) for stretch in run.stretches]
 
     @property
-    def held(self) -> int:
+    def control_count(self) -> int:
         """Number of values that the sampled controllers of this run set. They come before the values of
         state-dependent forces, which are not counted."""
         return sum(each.value.size for each in self.tapes)
@@ -212,7 +212,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     locks: list[Array] = [np.zeros((number, 0))]
     conditions: list[Array] = []
     crossings = crossings_of(run)
-    held, places = np.zeros((number, laws.held)), np.zeros((number, switches))
+    held, places = np.zeros((number, laws.control_count)), np.zeros((number, switches))
     q, v = np.zeros((2, number, size))
     if after is not None:
         q, v = np.stack([each.pose for each in after]), np.stack([each.velocity for each in after])
@@ -238,8 +238,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 q, v, following = pose[0].copy(), velocity[0].copy(), pose
                 poses.append(pose[1:])
             felt[part.stretch][part.first : part.last] = found
-            if laws.held:
-                held += np.einsum("kcu,knu->nc", laws.slopes(part)[:, : laws.held], found)
+            if laws.control_count:
+                held += np.einsum("kcu,knu->nc", laws.slopes(part)[:, : laws.control_count], found)
             if switches:
                 of_locks = slopes_of_locks(run.stretches[part.stretch], part.first, part.last)
                 places += np.einsum("kcu,knu->nc", of_locks, found)
@@ -254,7 +254,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
                 places[:, chosen] = 0.0
             if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
-                later = end @ crossing.brought
+                later = end @ crossing.velocity_slope
                 later += np.einsum("knu,ku->n", felt[stretch][first:last], crossing.in_steps[1])
                 later += np.einsum("knv,kv->n", following[1 : last - first + 1], crossing.moved[1])
                 conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
@@ -321,7 +321,7 @@ def _vjp_implicit(
     pose[-1, :costs], velocity[-1, :costs] = q, v
     pose[-1, costs:] = laws.of_state.vjp(k, True, at_end)
     found = run.stretches[piece.stretch].vjp(piece.first, piece.last, pose, velocity)
-    share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.held :], found)
+    share = np.einsum("kvu,kcu->vc", laws.slopes(piece)[:, laws.control_count :], found)
     values = np.linalg.solve(np.eye(count) - share[:, costs:], share[:, :costs]).T
     weights = np.hstack([np.eye(costs), values])
     q = weights @ pose[0] + laws.of_state.vjp(k, False, values @ at_start)
@@ -347,7 +347,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
     for k, (stretch, row) in enumerate(run.places.tolist(), start=1):
         where[stretch][row] = k
     pose[0], velocity[0] = start.pose, start.velocity
-    q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.held))
+    q, v, held = start.pose.copy(), start.velocity.copy(), np.zeros((number, laws.control_count))
     history = start.strains  # changes of strains of branches
     jump = obeyed = locks = conditions = 0
     crossings, switches = crossings_of(run), len(run.system.mechanism.switches)
@@ -360,8 +360,8 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             if switches:
                 slopes = slopes_of_locks(run.stretches[each.stretch], each.first, each.last)
                 equations = equations + np.einsum("kcu,pc->kpu", slopes, places)
-            if laws.held:
-                equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.held], held)
+            if laws.control_count:
+                equations = equations + np.einsum("kcu,pc->kpu", laws.slopes(each)[:, : laws.control_count], held)
             if each.is_implicit:
                 values = np.array([change.laws[obeyed] for change in changes])
                 q, v = _jvp_implicit(run, each, laws, q, v, equations, values, obeyed)
@@ -395,7 +395,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
             v = slopes_at(each.time, each.before, run.assembly, Projected()).jvp(0, q, v)
             v = v + np.array([change.jumps[jump] for change in changes])
             if crossing is not None:
-                v += np.outer(later, crossing.brought)
+                v += np.outer(later, crossing.velocity_slope)
             jump += 1
         else:
             for number_, (tape, place) in enumerate(zip(laws.tapes, laws.places(), strict=True)):
@@ -466,7 +466,7 @@ def _jvp_implicit(
     """
     assert laws.of_state is not None, "the step has some"
     at_start, at_end = laws.of_state.slopes(k)
-    number, count, slopes = len(q), len(at_end), laws.slopes(piece)[:, laws.held :]
+    number, count, slopes = len(q), len(at_end), laws.slopes(piece)[:, laws.control_count :]
     moved = np.zeros((2, piece.last - piece.first + 1, number + count, run.velocities))
     moved[0, 0, :number], moved[1, 0, :number] = q, v
     both = np.ascontiguousarray(np.concatenate([equations, slopes], axis=1))

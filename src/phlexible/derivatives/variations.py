@@ -65,7 +65,7 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
     tangents["rotation"][:] = np.cross(turns, rows["rotation"], axis=-2)
 
 
-def perturb_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
+def perturb_component(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
     """Change one component of the pose or velocity of states by ``sizes``, in place. ``number`` is the index of the
     pose component, or of the velocity plus the number of velocities; tables have shape (instants, changes, ...).
 
@@ -101,7 +101,7 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
     return found
 
 
-def difference(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
+def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
     """Return the change of pose and velocity from the states ``rows`` to nearby states ``ends``, both given as
     tables by name. Rotations become rotation vectors in world axes."""
     d = layout.linear.shape[1]

@@ -285,13 +285,13 @@ def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | Non
     model = Model()
     arm = model.add(beam, "beam")
     model.connect(Spherical(model.ground.at((0.0, 0.0, 0.0)), arm.start))
-    torque, blow = _along_z(SPIN_UP, (0.0, 0.2, 0.2, 0.0)), _along_z(BLOW, (0.0, 100.0, 0.0))
+    torque, blow = _vector_along_z(SPIN_UP, (0.0, 0.2, 0.2, 0.0)), _vector_along_z(BLOW, (0.0, 100.0, 0.0))
     model.apply(Torque(arm.start, torque, "body", breakpoints=SPIN_UP, name="torque"))
     model.apply(Force(arm.end, blow, breakpoints=BLOW, name="blow"))
     return model
 
 
-def _along_z(times: tuple[float, ...], values: tuple[float, ...]) -> Any:
+def _vector_along_z(times: tuple[float, ...], values: tuple[float, ...]) -> Any:
     """Return a function of time whose value is a vector along z. Its size is interpolated linearly between the
     given times [s] and values, and constant outside."""
     return lambda t: (0.0, 0.0, np.interp(t, times, values))

@@ -103,17 +103,17 @@ GRAVITY, RADIUS, MASS, LENGTH, THICK = 9.81, 0.03, 0.1, 0.12, 4e-3
 CLOSED, LIFTED = 0.3, 0.8  # [s]
 
 
-def smooth(time: float, begin: float, end: float) -> float:
+def smooth_step(time: float, begin: float, end: float) -> float:
     """Return the value of a smooth step function of time, from 0 at ``begin`` to 1 at ``end``, with zero rates at
     both."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
 
 
-def moved(start: float, way: float) -> Callable[[float], float]:
+def jaw_position(start: float, way: float) -> Callable[[float], float]:
     """Return the prescribed position of a gripper's jaw as a function of time: from ``start`` by ``way`` [m],
     smoothly, until the fingers are closed."""
-    return lambda time: start + way * smooth(time, 0.0, CLOSED)
+    return lambda time: start + way * smooth_step(time, 0.0, CLOSED)
 
 
 @ready_model(duration=1.0, step=2e-3)
@@ -152,7 +152,7 @@ def gripper(
     }
 
     def hand(time: float) -> Array:
-        return np.array([0.0, top + height * smooth(time, CLOSED, LIFTED), 0.0])
+        return np.array([0.0, top + height * smooth_step(time, CLOSED, LIFTED), 0.0])
 
     frame = model.ground.moving(hand)
     inertia = 0.4 * MASS * RADIUS**2
@@ -169,7 +169,7 @@ def gripper(
         place = (side * open_gap, top, 0.0)
         jaw = model.add(RigidBody(0.2, 1e-4, shape=Box((0.02, 0.02, 0.02))), f"{name} jaw", position=place)
         rail = model.connect(Prismatic(frame, jaw.origin, axis=(1.0, 0.0, 0.0)))
-        model.apply(rail.drive(position=moved(place[0], -side * (close + 5e-3))))
+        model.apply(rail.drive(position=jaw_position(place[0], -side * (close + 5e-3))))
         finger = model.add(
             Rod(LENGTH, section, plastic, elements=elements), f"{name} finger", position=place, rotation=-np.pi / 2
         )
@@ -393,7 +393,7 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
     driver = model.add(arm, "driver", rotation=half - np.pi / 2 - BEFORE)
     axle = (apart, 0.0, 0.0)
     wheel = model.add(
-        RigidBody(0.2, 2e-4, shape=slotted(number, apart - crank - PIN, reach)), "wheel", position=axle
+        RigidBody(0.2, 2e-4, shape=geneva_wheel(number, apart - crank - PIN, reach)), "wheel", position=axle
     )
     motor = model.connect(Revolute(model.ground.at((0.0, 0.0, 0.0)), driver.origin))
     bearing = model.connect(Revolute(model.ground.at(axle), wheel.origin, name="wheel bearing"))
@@ -413,7 +413,7 @@ def geneva_drive(slots: int = 4, distance: float = 0.1, speed: float = 6.2831853
     return model
 
 
-def slotted(slots: int, inner: float, reach: float) -> TriangleMesh:
+def geneva_wheel(slots: int, inner: float, reach: float) -> TriangleMesh:
     """Return the triangulated surface of a Geneva wheel: a hub and a flat sector between each two slots. ``inner``
     is the distance from the axis at which slots end, ``reach`` the radius of the wheel [m]."""
     wide, half = PIN + CLEARANCE, np.pi / slots
@@ -551,13 +551,13 @@ def soft_gripper(
     law = NeoHookean(positive("youngs_modulus", youngs_modulus), 0.3)
     rubber = SoftBody(mesh, law, 1000.0, EDGE, plane="strain", order=1, viscosity=5e-3)
     block = model.add(rubber, "block")
-    hand = model.ground.moving(lambda time: np.array([0.0, half + high * smooth(time, CLOSED, LIFTED), 0.0]))
+    hand = model.ground.moving(lambda time: np.array([0.0, half + high * smooth_step(time, CLOSED, LIFTED), 0.0]))
     jaws, width = [], 0.01
     for side, name in ((-1.0, "left jaw"), (1.0, "right jaw")):
         place = (side * (half + gap + width / 2), half, 0.0)
         jaws.append(model.add(RigidBody.box((width, 0.08, EDGE), 2000.0), name, position=place))
         rail = model.connect(Prismatic(hand, jaws[-1].origin, axis=(1.0, 0.0, 0.0), name=f"rail of the {name}"))
-        model.apply(rail.drive(position=moved(place[0], -side * (gap + close))))
+        model.apply(rail.drive(position=jaw_position(place[0], -side * (gap + close))))
     table = Plane(model.ground.at((0.0, 0.0, 0.0)), normal=(0.0, 1.0, 0.0))
     stiffness = 2e4 / (count + 1)  # nodes of the block stay in the near half of the jaws
     touch: dict[str, Any] = {"stiffness": stiffness, "damping": 5 * stiffness}
@@ -670,7 +670,7 @@ def dropped_bracket(
         "top": lambda x: x[2] > BRACKET_LEG - 1e-9,
     }
     patches = {
-        f"{side} {name}": half_of(end, sign)
+        f"{side} {name}": half_face(end, sign)
         for name, end in ends.items()
         for side, sign in (("left", 1.0), ("right", -1.0))
     }
@@ -686,7 +686,7 @@ def dropped_bracket(
     return model
 
 
-def half_of(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
+def half_face(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
     """Return a function that selects the mesh nodes of an end face on one side of its middle. The side is y > 0 or
     y < 0 by ``sign``; ``end`` selects the nodes of the whole face."""
     return lambda x: end(x) & (sign * x[1] > -1e-9)

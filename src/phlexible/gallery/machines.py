@@ -146,14 +146,14 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
         body = model.add(panel, f"panel {k + 1}", place, direction)
         hinge = model.connect(Revolute(port, body.start))
         turn = -np.pi / 2 if k == 0 else (np.pi if k % 2 else -np.pi)
-        model.apply(hinge.spring(0.5, rest=turn, damping=0.6, potential=_lock(turn, depth)))
+        model.apply(hinge.spring(0.5, rest=turn, damping=0.6, potential=_lock_potential(turn, depth)))
         port = body.end
         place = place + length * np.array([np.cos(direction), np.sin(direction), 0.0])
         direction += np.pi if k % 2 == 0 else -np.pi
     return model
 
 
-def _lock(place: float, depth: float) -> Potential:
+def _lock_potential(place: float, depth: float) -> Potential:
     """Return the potential energy of a hinge's lock as a function of its angle: a narrow Gaussian well of the given
     depth [J] around the angle ``place`` [rad]."""
 
@@ -456,7 +456,7 @@ def satellite(
             color="#1f3a6b",
         )
         inertia = [positive("hub_inertia", hub_inertia)] * 3
-        return _slewed(_in_space(RigidBody(hub_mass, inertia, shape=box, color="silver"), plate, radius), torque)
+        return _add_slew(_in_space(RigidBody(hub_mass, inertia, shape=box, color="silver"), plate, radius), torque)
     panel = Beam(
         length=panel_length,
         section=RectangularSection(width=panel_thickness, height=panel_width),
@@ -470,10 +470,10 @@ def satellite(
     left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
     model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))
     model.connect(Fixed(hub.point((-radius, 0.0, 0.0)), left.start))
-    return _slewed(model, torque)
+    return _add_slew(model, torque)
 
 
-def _slewed(model: Model, torque: float) -> Model:
+def _add_slew(model: Model, torque: float) -> Model:
     """Return the satellite model with a torque about z on its hub added: one period of a sine of the given
     amplitude [N m]; none for 0."""
     greatest = finite("torque", torque)
@@ -521,7 +521,7 @@ def connecting_rod(
     """
     from skfem import MeshHex
 
-    head = _head(width / 2, hole)
+    head = _square_with_hole(width / 2, hole)
     x = np.linspace(width / 2, length - width / 2, elements + 1)
     y = np.linspace(-width / 2, width / 2, SIDE + 1)
     shank = np.array([_cell(x[i : i + 2], y[j : j + 2]) for i in range(elements) for j in range(SIDE)])
@@ -534,7 +534,7 @@ def connecting_rod(
             _extruded(head, thickness / 2, thickness / 2 + boss),
         ]
     corners = np.concatenate(parts)
-    return MeshHex(*_joined(corners, 1e-6 * width))
+    return MeshHex(*_joined_nodes(corners, 1e-6 * width))
 
 
 def _cell(x: Array, y: Array) -> Array:
@@ -543,7 +543,7 @@ def _cell(x: Array, y: Array) -> Array:
     return np.array([(x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1])])
 
 
-def _head(half: float, radius: float) -> Array:
+def _square_with_hole(half: float, radius: float) -> Array:
     """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates (q, 4,
     2). ``half`` is half the edge, ``radius`` that of the hole."""
     along = np.linspace(-1, 1, SIDE + 1)
@@ -568,7 +568,7 @@ def _extruded(plane: Array, low: float, high: float) -> Array:
     return np.concatenate([below, above], axis=1)
 
 
-def _joined(corners: Array, close: float) -> tuple[Array, IntArray]:
+def _joined_nodes(corners: Array, close: float) -> tuple[Array, IntArray]:
     """Return node coordinates (3, k) and hexahedra (8, e) in scikit-fem's order from the corners of separate cells
     (e, 8, 3). Corners closer than about ``close`` become one node."""
     points = corners.reshape(-1, 3)

@@ -123,7 +123,7 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
 
     model = Model(gravity=(0.0, -gravity, 0.0))
     edges = np.diff(CORNERS, axis=0)
-    rods = [model.add(rod, f"rod {k + 1}", corners[k], _along(edges[k])) for k in range(len(edges))]
+    rods = [model.add(rod, f"rod {k + 1}", corners[k], _rotation_along(edges[k])) for k in range(len(edges))]
     ground = CORNERS[0] - CORNERS[-1]
     model.connect(Revolute(model.ground.at(corners[0]), rods[0].origin, axis=np.cross(ground, edges[0])))
     for k in range(4):
@@ -133,7 +133,7 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
     return model
 
 
-def _along(edge: Array) -> Array:
+def _rotation_along(edge: Array) -> Array:
     """Return a rotation matrix whose x axis is the given unit vector along a coordinate axis, ``edge`` (3,) of a
     cube."""
     second = np.roll(edge, 1)

@@ -109,14 +109,14 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     if wide is not None:
         low, high = wide.corners
         head |= {"low": low.tolist(), "high": high.tolist(), "size": wide.size}
-        head["paths"] = pack.exact(wide.paths.astype(np.float32)) if wide.frames.size else None
+        head["paths"] = pack.store_exact(wide.paths.astype(np.float32)) if wide.frames.size else None
     head |= {
         "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
         "loop": False,
         "panels": _panels(parts, energy, pack),
         "palette": PALETTE,
         "stepped": {
-            "module": pack.raw(module),
+            "module": pack.store_bytes(module),
             "name": data.name,
             "step": data.step,
             "rate": parts.rate,
@@ -300,13 +300,13 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
         {
             "label": label,
             "summary": "They are drawn as the model moves.",
-            "time": pack.exact(np.full(1, parts.run.time)),
+            "time": pack.store_exact(np.full(1, parts.run.time)),
             "least": 2 * FLAT * largest if outputs[curves[0][1]].unit == "J" else 0.0,
             "curves": [
                 {
                     "name": name,
                     "dash": False,
-                    "values": pack.exact(begun[number][k : k + 1]),
+                    "values": pack.store_exact(begun[number][k : k + 1]),
                     "output": number,
                     "component": k,
                 }
@@ -348,7 +348,7 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
         "rotation": memory.offset_of("rotation") + 9 * number,
         "eta": memory.offset_of("eta") + int(layout.eta[number]),
         "point": np.asarray(point).tolist(),
-        "shapes": pack.exact(np.asarray(shapes, dtype=np.float32).T) if shapes.shape[1] else None,
+        "shapes": pack.store_exact(np.asarray(shapes, dtype=np.float32).T) if shapes.shape[1] else None,
     }
 
 
@@ -373,10 +373,10 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
         matrix = sparse.csr_array(skin.shapes.reshape(-1, len(places)))
         base = skin.positions.ravel()
     return {
-        "base": pack.exact(np.asarray(base, dtype=np.float32)),
-        "starts": pack.exact(matrix.indptr.astype(np.uint32)),
-        "numbers": pack.exact(places[matrix.indices].astype(np.uint32)),
-        "weights": pack.exact(matrix.data.astype(np.float32)),
+        "base": pack.store_exact(np.asarray(base, dtype=np.float32)),
+        "starts": pack.store_exact(matrix.indptr.astype(np.uint32)),
+        "numbers": pack.store_exact(places[matrix.indices].astype(np.uint32)),
+        "weights": pack.store_exact(matrix.data.astype(np.float32)),
     }
 
 

@@ -46,7 +46,7 @@ class Touching:
     parts: IntArray
 
     @classmethod
-    def of(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
+    def from_force(cls, joined: JoinedFunctions, force: CoordinateForce, begin: int) -> "Touching":
         """Return the description of a contact with friction between two surfaces, made from one contact force of
         the mechanism. ``joined`` evaluates the functions of all joints and forces; ``begin`` is the index among
         them of the first function of this force, which are those of the gap."""
@@ -61,7 +61,7 @@ class Touching:
         return self.coordinate.dimension
 
     @property
-    def _turning(self) -> tuple[IntArray, IntArray]:
+    def _direction_indices(self) -> tuple[IntArray, IntArray]:
         """Indices of the body-fixed direction vectors of the two bodies in contact, which say how the bodies are
         rotated: first those of the touching body, then those of the body that has the surface; an array may be
         empty."""
@@ -69,12 +69,12 @@ class Touching:
         first = points + self.coordinate.turning
         return self.parts[points:first], self.parts[first:]
 
-    def at(self, at: Poses) -> tuple[Array, Array]:
+    def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
         """Return the coefficients of the vectors of this contact in the sliding displacement of its surfaces, shape
         (T, vectors), and the unit contact normals; shape (T, 3). The vectors are points and body-fixed directions
         of both bodies in world axes; a weighted sum of them slides. T is the number of states."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
-        normal, _ = self._normal(at)
+        normal, _ = self._gap_gradient(at)
         assert self.force.contact is not None, "it rubs"
         side, own = self.force.contact.side, X[:, 1]
         theta = np.array([coordinate.value(y) for y in at.values[:, self.gap]])
@@ -89,12 +89,12 @@ class Touching:
                 arm = own - X[:, 0]
         points, first = coordinate.points, coordinate.points + coordinate.turning
         if coordinate.turning:
-            weights[:, points:first] = _arm_coefficients(X[:, points:first], arm, d)
+            weights[:, points:first] = _moment_arm_coefficients(X[:, points:first], arm, d)
         if len(self.parts) > first:
-            weights[:, first:] = -_arm_coefficients(X[:, first:], X[:, 0] + arm - own, d)
+            weights[:, first:] = -_moment_arm_coefficients(X[:, first:], X[:, 0] + arm - own, d)
         return weights, normal
 
-    def _normal(self, at: Poses) -> tuple[Array, Array]:
+    def _gap_gradient(self, at: Poses) -> tuple[Array, Array]:
         """Return the gradient of the gap between two bodies in contact with respect to the touching point, in world
         axes for T states: its direction, which is the contact normal, shape (T, 3), and its length, shape (T,
         1)."""
@@ -104,7 +104,7 @@ class Touching:
         size = np.linalg.norm(gradient, axis=1)[:, None]
         return gradient / np.where(size > 0, size, 1.0), size
 
-    def turning(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
+    def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
         """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
         (T, 3) [rad/s]: it follows the rotation of the contact normal and, about the normal, that of a body.
         ``rates`` are rates of functions, dX (T, vectors, 3) those of vectors."""
@@ -114,50 +114,50 @@ class Touching:
         change = np.zeros_like(at.vectors)
         for moved in (replace(at, slopes=slopes), self.joined.with_gradient_rates(at, dX)):
             self.joined.add_gradient(moved, self.gap, change)
-        _, size = self._normal(at)
+        _, size = self._gap_gradient(at)
         turned = np.cross(normal, change[:, self.parts[0]] / np.where(size > 0, size, 1.0))
-        touches, carries = self._turning
+        touches, carries = self._direction_indices
         carrier = carries if len(carries) or self.coordinate.is_grounded else touches
-        return np.asarray(turned + along(_angular_velocity(at, dX, carrier), normal) * normal)
+        return np.asarray(turned + normal_component(_angular_velocity(at, dX, carrier), normal) * normal)
 
-    def slip(self, weights: Array, dX: Array) -> Array:
+    def sliding_velocity(self, weights: Array, dX: Array) -> Array:
         """Return the relative velocity of the two surfaces of a contact at the place where they touch, in world
         axes for T states; shape (T, 3) [m/s]: the sum of the rates dX of the vectors of the contact times their
         coefficients ``weights`` in the sliding displacement."""
         return np.asarray((weights[..., None] * dX[:, self.parts]).sum(axis=1))
 
-    def push(self, weights: Array, force: Array, on_vectors: Array) -> None:
+    def add_sliding_force(self, weights: Array, force: Array, on_vectors: Array) -> None:
         """Add a friction force (T, 3) [N] of this contact to the forces on vectors, ``on_vectors`` (T, vectors, 3):
         each point or direction vector of the contact gets the force times its coefficient ``weights`` in the
         sliding displacement."""
         for part, weight in zip(self.parts.tolist(), weights.T, strict=True):
             on_vectors[:, part] += weight[:, None] * force
 
-    def turn(self, at: Poses, dX: Array) -> Array:
+    def relative_spin(self, at: Poses, dX: Array) -> Array:
         """Return the angular velocity of the touching body minus that of the other body of the contact, in world
         axes for T states; shape (T, 3) [rad/s]. dX are the rates of all vectors; rolling and drilling friction
         resist this rotation."""
-        touches, carries = self._turning
+        touches, carries = self._direction_indices
         return _angular_velocity(at, dX, touches) - _angular_velocity(at, dX, carries)
 
-    def twist(self, at: Poses, moment: Array, on_vectors: Array) -> None:
+    def add_moment(self, at: Poses, moment: Array, on_vectors: Array) -> None:
         """Add a moment (T, 3) [N m] on the touching body of a contact, and its opposite on the other body, to
         ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies; ``on_vectors``
         has shape (T, vectors, 3)."""
-        for sign, parts in zip((1.0, -1.0), self._turning, strict=True):
+        for sign, parts in zip((1.0, -1.0), self._direction_indices, strict=True):
             if len(parts):
-                on_vectors[:, parts] += sign * couple(at.vectors[:, parts], moment)
+                on_vectors[:, parts] += sign * couple_forces(at.vectors[:, parts], moment)
 
 
-def along(v: Array, n: Array) -> Array:
+def normal_component(v: Array, n: Array) -> Array:
     """Return the components v . n of T vectors v (T, 3) along vectors n (T, 3), as scalars of shape (T, 1)."""
     return np.asarray((v * n).sum(axis=1)[:, None])
 
 
-def across(v: Array, n: Array) -> Array:
+def tangential_component(v: Array, n: Array) -> Array:
     """Return the tangential components v - (v . n) n of T vectors v (T, 3), perpendicular to unit normals n (T, 3);
     shape (T, 3)."""
-    return np.asarray(v - along(v, n) * n)
+    return np.asarray(v - normal_component(v, n) * n)
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
@@ -170,7 +170,7 @@ def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
     return _solve_moments(m, np.cross(m, dX[:, parts]).sum(axis=1))
 
 
-def couple(m: Array, moment: Array) -> Array:
+def couple_forces(m: Array, moment: Array) -> Array:
     """Return forces on the d body-fixed direction vectors m (T, d, 3) of a body that together make a given moment
     (T, 3) [N m]; shape (T, d, 3). The sum of m x force is the moment: so a moment acts on a body that is described
     by direction vectors."""
@@ -184,7 +184,7 @@ def _solve_moments(m: Array, moment: Array) -> Array:
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 
 
-def _arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
+def _moment_arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
     """Return the coefficients with which a body's d direction vectors add up to a moment arm (T, 3), shape (T, d).
     The vectors ``directions`` (T, d, 3) are fixed to the body, in world axes; ``dimension`` is 2 or 3."""
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
@@ -232,10 +232,10 @@ class BristleState:
     turning: Array
 
 
-def bristle_numbers(forces: Sequence[CoordinateForce]) -> int:
+def bristle_state_count(forces: Sequence[CoordinateForce]) -> int:
     """Return the number of states that the friction springs (bristles: elastic slip of friction that sticks) of the
     given forces have together: one for each component of the deflection of each spring."""
-    return sum(len(_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
+    return sum(len(_deflection_axes(forces[k], kind)) for k, kind, _ in _all_bristles(forces))
 
 
 def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, BristleKind, Bristle]]:
@@ -247,7 +247,7 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
                 yield k, kind, bristle
 
 
-def _axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
+def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
     """Return the indices of the vector components that the deflection z of one friction spring (bristle) has as
     states: (0,) for a scalar deflection, otherwise the components of the slip vector that the dimension needs."""
     coordinate = force.coordinate
@@ -279,25 +279,25 @@ class Bristles:
         touching: Mapping[int, Touching],
     ) -> None:
         self._joined, self._first = joined, first
-        self.bonds = list[AttachedBristle]()
+        self.springs = list[AttachedBristle]()
         for k, kind, bristle in _all_bristles(forces):
-            begin, axes, functions = self.size, _axes(forces[k], kind), None
+            begin, axes, functions = self.size, _deflection_axes(forces[k], kind), None
             if forces[k].contact and k not in touching:
                 functions = slice(int(joined.first[first + k]) + 1, int(joined.first[first + k + 1]))
             own = slice(begin, begin + len(axes))
-            self.bonds.append(AttachedBristle(k, bristle, kind, own, axes, functions, touching.get(k)))
-        self._stiffness = np.repeat([b.bristle.stiffness for b in self.bonds], [len(b.axes) for b in self.bonds])
+            self.springs.append(AttachedBristle(k, bristle, kind, own, axes, functions, touching.get(k)))
+        self._stiffness = np.array([b.bristle.stiffness for b in self.springs for _ in b.axes], dtype=np.float64)
 
     @property
     def size(self) -> int:
         """Total number of deflection components of all friction springs (bristles) of a mechanism, which are states
         of its port-Hamiltonian model."""
-        return self.bonds[-1].components.stop if self.bonds else 0
+        return self.springs[-1].components.stop if self.springs else 0
 
-    def places(self, force: int) -> IntArray:
+    def deflection_indices(self, force: int) -> IntArray:
         """Return the indices of the deflection components of one force's friction springs (bristles) among those of
         all friction springs of the mechanism. ``force`` is the index of the force."""
-        own = [np.arange(b.components.start, b.components.stop) for b in self.bonds if b.force == force]
+        own = [np.arange(b.components.start, b.components.stop) for b in self.springs if b.force == force]
         return np.concatenate([np.zeros(0, dtype=np.int64), *own])
 
     def efforts(self, z: Array) -> Array:
@@ -310,7 +310,7 @@ class Bristles:
         [J]. It is the sum of k z^2 / 2 for the deflections z (T, components) in T states."""
         return np.asarray((self._stiffness * z**2).sum(axis=1) / 2)
 
-    def at(
+    def contact_states(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[BristleState]:
         """Evaluate each friction spring (bristle) of a mechanism in T states: return for each the two factors of
@@ -323,62 +323,62 @@ class Bristles:
             rates, dX: of functions and vectors.
         """
         found = list[BristleState]()
-        for bond in self.bonds:
-            level, normal = pressed[bond.force]
-            limit = level if bond.kind is BristleKind.SLIDING else bond.bristle.lever * normal
-            own, longest = z[:, bond.components], limit / bond.bristle.stiffness
-            kept = _share_within(longest, own)
+        for spring in self.springs:
+            level, normal = pressed[spring.force]
+            limit = level if spring.kind is BristleKind.SLIDING else spring.bristle.lever * normal
+            own, longest = z[:, spring.components], limit / spring.bristle.stiffness
+            kept = _length_limit_factors(longest, own)
             weights, normals, turning = np.zeros((len(z), 0)), np.zeros((len(z), 3)), np.zeros((len(z), 3))
-            if bond.touching:
-                weights, normals = bond.touching.at(at)
-                turning = bond.touching.turning(at, normals, rates, dX)
+            if spring.touching:
+                weights, normals = spring.touching.sliding_coefficients(at)
+                turning = spring.touching.slip_rotation(at, normals, rates, dX)
             state = BristleState(kept, kept, weights, normals, turning)
-            v = self.slip_rate(bond, state, at, rates, dX)
-            g = kept[:, None] * own + bond.bristle.damping / bond.bristle.stiffness * v
-            found.append(replace(state, share=_share_within(longest, g)))
+            v = self.slip_rate(spring, state, at, rates, dX)
+            g = kept[:, None] * own + spring.bristle.damping / spring.bristle.stiffness * v
+            found.append(replace(state, share=_length_limit_factors(longest, g)))
         return found
 
-    def slip_rate(self, bond: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
+    def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
         """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
         states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity for rolling
         and drilling friction."""
-        if bond.functions:
-            return np.asarray(rates[:, bond.functions])
-        if not bond.touching:
-            return np.asarray(self._joined.line_rates(at, rates)[:, [self._first + bond.force]])
+        if spring.functions:
+            return np.asarray(rates[:, spring.functions])
+        if not spring.touching:
+            return np.asarray(self._joined.line_rates(at, rates)[:, [self._first + spring.force]])
         n = state.normal
-        if bond.kind is BristleKind.SLIDING:
-            return across(bond.touching.slip(state.weights, dX), n)[:, bond.axes]
-        psi = bond.touching.turn(at, dX)
-        if bond.kind is BristleKind.ROLLING:
-            return across(psi, n)[:, bond.axes]
-        return along(psi, n)
+        if spring.kind is BristleKind.SLIDING:
+            return tangential_component(spring.touching.sliding_velocity(state.weights, dX), n)[:, spring.axes]
+        psi = spring.touching.relative_spin(at, dX)
+        if spring.kind is BristleKind.ROLLING:
+            return tangential_component(psi, n)[:, spring.axes]
+        return normal_component(psi, n)
 
     def _add_force(
-        self, bond: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
+        self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
         """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along force
         coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite of the
         friction force."""
         along, functions, vectors = out
-        if bond.functions:
-            functions[:, bond.functions] -= f
+        if spring.functions:
+            functions[:, spring.functions] -= f
             return
-        if not bond.touching:
-            along[:, bond.force] -= f[:, 0]
+        if not spring.touching:
+            along[:, spring.force] -= f[:, 0]
             return
-        if bond.kind is BristleKind.DRILLING:
-            bond.touching.twist(at, -f * state.normal, vectors)
+        if spring.kind is BristleKind.DRILLING:
+            spring.touching.add_moment(at, -f * state.normal, vectors)
             return
         whole = np.zeros((len(f), 3))
-        whole[:, bond.axes] = f
-        whole = -across(whole, state.normal)
-        if bond.kind is BristleKind.SLIDING:
-            bond.touching.push(state.weights, whole, vectors)
+        whole[:, spring.axes] = f
+        whole = -tangential_component(whole, state.normal)
+        if spring.kind is BristleKind.SLIDING:
+            spring.touching.add_sliding_force(state.weights, whole, vectors)
         else:
-            bond.touching.twist(at, whole, vectors)
+            spring.touching.add_moment(at, whole, vectors)
 
-    def flows(
+    def deflection_rates(
         self,
         springs: Sequence[BristleState],
         at: Poses,
@@ -395,26 +395,26 @@ class Bristles:
             motion: rates of functions and vectors.
         """
         rates = np.zeros_like(effort)
-        for bond, state in zip(self.bonds, springs, strict=True):
-            v, e = self.slip_rate(bond, state, at, *motion), effort[:, bond.components]
+        for spring, state in zip(self.springs, springs, strict=True):
+            v, e = self.slip_rate(spring, state, at, *motion), effort[:, spring.components]
             a, p = state.share, state.spring_share
-            self._add_force(bond, state, at, a[:, None] * (p[:, None] * e + bond.bristle.damping * v), out)
-            rates[:, bond.components] = a[:, None] * v - ((1 - a * p) / bond.bristle.damping)[:, None] * e
-            rates[:, bond.components] += self.turned(bond, state, e)
+            self._add_force(spring, state, at, a[:, None] * (p[:, None] * e + spring.bristle.damping * v), out)
+            rates[:, spring.components] = a[:, None] * v - ((1 - a * p) / spring.bristle.damping)[:, None] * e
+            rates[:, spring.components] += self.rotation_rates(spring, state, e)
         return rates
 
-    def turned(self, bond: AttachedBristle, state: BristleState, effort: Array) -> Array:
+    def rotation_rates(self, spring: AttachedBristle, state: BristleState, effort: Array) -> Array:
         """Return how fast the deflection vector of one friction spring (bristle) changes because its contact
         rotates, in T states, shape (T, components): angular velocity times deflection; zero for scalar deflections.
         ``effort`` is the spring force k z."""
-        if not bond.touching or bond.kind is BristleKind.DRILLING:
+        if not spring.touching or spring.kind is BristleKind.DRILLING:
             return np.zeros_like(effort)
         whole = np.zeros((len(effort), 3))
-        whole[:, bond.axes] = effort / bond.bristle.stiffness
-        return np.asarray(np.cross(state.turning, whole)[:, bond.axes])
+        whole[:, spring.axes] = effort / spring.bristle.stiffness
+        return np.asarray(np.cross(state.turning, whole)[:, spring.axes])
 
 
-def _share_within(longest: Array, v: Array) -> Array:
+def _length_limit_factors(longest: Array, v: Array) -> Array:
     """Return the factors, between 0 and 1, that shorten vectors v (T, m) to at most the lengths ``longest`` (T,),
     shape (T,): 1 where a vector is short enough, 0 where the allowed length is zero."""
     size = np.linalg.norm(v, axis=1)

@@ -250,7 +250,7 @@ class StageLoop:
         """Solve one time step of an implicit Runge-Kutta method by Newton's method, of length ``step`` [s] from the
         state x (n,) at ``time`` [s]. Return its stages and the state at its end; raise ``ConvergenceError`` if the
         iteration fails."""
-        k, times = self._first_rates(step), time + step * self.tableau.nodes
+        k, times = self._predicted_rates(step), time + step * self.tableau.nodes
         history, is_factored = list[float](), False
         for _ in range(ITERATIONS):
             states = self._stage_states(x, step, k)
@@ -268,7 +268,7 @@ class StageLoop:
             history.append(self._largest_change(states, step, change, is_first=not history))
             if history[-1] == np.inf:
                 break
-            if _is_done(history, self.expected):
+            if _has_converged(history, self.expected):
                 return self._finished_step(time, step, x, k, times)
             if len(history) > 1 and history[-1] > SLOW * history[-2]:
                 is_small = history[-1] < (CLOSE if is_fresh else FLOOR)
@@ -283,7 +283,7 @@ class StageLoop:
             np.array(history),
         )
 
-    def _first_rates(self, step: float) -> Array:
+    def _predicted_rates(self, step: float) -> Array:
         """Return the first guess of the rates dx/dt at the s stages of the next time step; shape (s, n), by
         extrapolating the polynomials through the stage rates of the last step."""
         if not self._length:
@@ -311,7 +311,7 @@ class StageLoop:
         differential = x + step * self.tableau.weights @ k
         end = np.where(algebraic, self._end_weights @ k, differential)
         if self.is_projected:
-            end = self.equations.projected(time + step, end)
+            end = self.equations.project(time + step, end)
         first = self._start_weights @ k[:, algebraic]
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k), np.asarray(first))
 
@@ -319,7 +319,7 @@ class StageLoop:
         """Return the factored Newton matrix of a Runge-Kutta step. The derivatives of the residual at the middle
         stage are used for all stages."""
         middle = len(k) // 2  # the slope of one stage will do for all, and costs most
-        slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle], is_careful)
+        slope, descriptor = self.equations.tangent(float(times[middle]), states[middle], k[middle], is_careful)
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
@@ -377,7 +377,7 @@ def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
     return np.asarray(found)
 
 
-def _is_done(history: list[float], expected: float) -> bool:
+def _has_converged(history: list[float], expected: float) -> bool:
     """Return whether Newton's method has converged, from the list of relative changes of its iterations: the last
     change is round-off, or the rate of convergence promises a next change below ``expected``."""
     if history[-1] <= DONE or len(history) < 2:

@@ -22,7 +22,7 @@ from phlexible.description.interactions.surfaces import RubbingCoordinate, Slidi
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
-from phlexible.papers.bristles import Bristles, BristleState, Touching, across
+from phlexible.papers.bristles import Bristles, BristleState, Touching, tangential_component
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
 from phlexible.state.forces import measured_rows, prescribed_part
 from phlexible.state.instants import Instants
@@ -94,19 +94,19 @@ class ElementLaws:
         measure."""
         return len(self.forces)
 
-    def lines(self) -> list[RelationRow]:
+    def coordinate_rows(self) -> list[RelationRow]:
         """Return one row for each scalar force of a mechanism, whose function is the coordinate theta along which
         the force acts. The form is that of a joint's constraint rows, so that both are evaluated alike."""
         return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
-    def inputs(self, time: float, at: Instants | None, theta: Array) -> Array:
+    def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
         """Return the prescribed values at a time [s] of those forces of a mechanism that have a part given by the
         user, shape (active forces,). ``at`` is the state of the mechanism and theta the force coordinates, for
         forces that are functions of the state."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
-                float(self.law_value(f.value, at, theta)[0])
+                float(self.state_function_values(f.value, at, theta)[0])
                 if at is not None and isinstance(f.value, StateLaw)
                 else prescribed_part(f, time)
                 for f in parts
@@ -114,7 +114,7 @@ class ElementLaws:
             dtype=np.float64,
         )
 
-    def law_value(self, law: StateLaw, at: Instants, theta: Array) -> Array:
+    def state_function_values(self, law: StateLaw, at: Instants, theta: Array) -> Array:
         """Evaluate a user's function of the state (``law``) at the instant ``at`` of a mechanism and return its
         values, shape (values,). Angles that it measures count full turns: they are taken from the force coordinates
         theta."""
@@ -123,7 +123,7 @@ class ElementLaws:
             values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))
         return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), values), dtype=np.float64)).ravel()
 
-    def slopes(self, theta: Array) -> Array:
+    def energy_derivatives(self, theta: Array) -> Array:
         """Return the derivatives dU/dtheta of the stored energies U of all scalar forces of a mechanism with
         respect to their coordinates theta (T, forces); shape (T, forces): the elastic forces with opposite sign."""
         result = self._stiffness * (theta - self._rest)
@@ -131,11 +131,11 @@ class ElementLaws:
             result[:, k] = [-self.forces[k].conservative(each) for each in theta[:, k].tolist()]
         return np.asarray(result)
 
-    def secants(self, before: Array, after: Array) -> Array:
+    def energy_quotients(self, before: Array, after: Array) -> Array:
         """Return for each scalar force of a mechanism the difference quotient (U(after) - U(before)) / (after -
         before) of its stored energy between two coordinates; shape (forces,); the derivative at the mean where they
         are close."""
-        result = self.slopes((before + after)[None] / 2)[0]
+        result = self.energy_derivatives((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]
             if abs(b - a) > CLOSE * max(abs(a), abs(b)):
@@ -276,23 +276,23 @@ class Resistances:
                 own = [m for m, each in enumerate(system.owners) if each.joint is friction.joint]
                 self.bearings[k] = np.array([multipliers[m] for m in own if not system.owners[m].row.is_angle])
         self._touching = {
-            k: Touching.of(joined, self._forces[k], int(joined.first[first + k]))
+            k: Touching.from_force(joined, self._forces[k], int(joined.first[first + k]))
             for k in self._across
             if isinstance(self._forces[k].coordinate, RubbingCoordinate)
         }
         self._creeping = [k for k in self._touching if not _bristle_of(self._forces[k])]
         self.bristles = Bristles(self._forces, joined, first, self._touching)
-        for bond in self.bristles.bonds:
-            begin, end = joined.first[first + bond.force : first + bond.force + 2]
+        for spring in self.bristles.springs:
+            begin, end = joined.first[first + spring.force : first + spring.force + 2]
             if any(joined.is_timed(m) for m in range(begin, end)):
                 raise ModelError(
-                    f"{system.forces[bond.force].element} has a bristle on a surface that moves as a function of"
+                    f"{system.forces[spring.force].element} has a bristle on a surface that moves as a function of"
                     " time; attach the surface to a body with a drive"
                 )
         self.bends = slice(thetas.stop, thetas.stop + self.bristles.size)
 
     @property
-    def is_plain(self) -> bool:
+    def has_dampers_only(self) -> bool:
         """Whether the only dissipative force elements of a mechanism are linear dampers, whose resistance is
         independent of the state; False with dry friction, impacts or friction of contacts."""
         return not (self._dry or self._impacts or self._across)
@@ -300,19 +300,19 @@ class Resistances:
     @property
     def is_zero(self) -> bool:
         """Whether no force element of a mechanism dissipates energy: no dampers, friction or impacts."""
-        return self.is_plain and not self._dampings.any()
+        return self.has_dampers_only and not self._dampings.any()
 
-    def at(self, at: Poses) -> Resisting:
+    def evaluate(self, at: Poses) -> Resisting:
         """Return the resistance coefficients (force per velocity) of all dissipative force elements of a mechanism
         in T states: dampers, dry friction, impacts and friction of contacts. They depend on the velocities in these
         states."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()
-        if self.is_plain:
+        if self.has_dampers_only:
             return Resisting(along, functions, (), ())
         dX, rates = self._joined.rates(at, at.x)
-        rates += self._joined.drift(at)
+        rates += self._joined.prescribed_rates(at)
         pressed = dict[int, tuple[Array, Array]]()
         thetas, theta = self._joined.line_rates(at, rates)[:, self._first :], at.x[:, self._thetas]
         for k in self._dry:
@@ -340,13 +340,13 @@ class Resistances:
                 if force.friction.bristle:
                     continue
                 if k in self._touching:
-                    rubbing.append(self._creep(at, self._touching[k], dX, normal))
+                    rubbing.append(self._resistance(at, self._touching[k], dX, normal))
                 elif force.friction.level:
-                    own = self._sliding(k)
+                    own = self._sliding_functions(k)
                     speed = np.sqrt((rates[:, own] ** 2).sum(axis=1))
                     size = np.maximum(speed, force.friction.speed)
                     functions[:, own] = (force.friction.level * normal / size)[:, None]
-        held = self.bristles.at(at, at.x[:, self.bends], pressed, rates, dX)
+        held = self.bristles.contact_states(at, at.x[:, self.bends], pressed, rates, dX)
         return Resisting(along, functions, tuple(rubbing), held)
 
     def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
@@ -356,24 +356,24 @@ class Resistances:
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
         for (level, weights, normal), k in zip(resisting.rubbing, self._creeping, strict=True):
-            slip = across(self._touching[k].slip(weights, dX), normal)
-            self._touching[k].push(weights, -level[:, None] * slip, on_vectors)
+            slip = tangential_component(self._touching[k].sliding_velocity(weights, dX), normal)
+            self._touching[k].add_sliding_force(weights, -level[:, None] * slip, on_vectors)
         return -resisting.along * thetas, -resisting.functions * rates, on_vectors
 
-    def _sliding(self, k: int) -> slice:
+    def _sliding_functions(self, k: int) -> slice:
         """Return the slice of the functions of a mechanism that measure the sliding displacement in the plane of
         one contact. k is the index of the contact's force among the scalar forces."""
         assert isinstance(self._forces[k].coordinate, SlidingCoordinate), "of planes"
         begin, end = self._joined.first[self._first + k : self._first + k + 2]
         return slice(int(begin) + 1, int(end))
 
-    def _creep(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
+    def _resistance(self, at: Poses, touching: Touching, dX: Array, pressed: Array) -> tuple[Array, Array, Array]:
         """Return for a contact of two bodies with viscous regularised friction (8.28) in T states: the resistance
         against sliding (T,), the coefficients of its vectors in the sliding displacement (T, vectors), and the
         normals (T, 3). ``pressed`` (T,) is the normal force."""
-        friction, (weights, normal) = touching.force.friction, touching.at(at)
+        friction, (weights, normal) = touching.force.friction, touching.sliding_coefficients(at)
         assert friction is not None, "chosen so"
-        speed = np.linalg.norm(across(touching.slip(weights, dX), normal), axis=1)
+        speed = np.linalg.norm(tangential_component(touching.sliding_velocity(weights, dX), normal), axis=1)
         return friction.level * pressed / np.maximum(speed, friction.speed), weights, normal
 
 

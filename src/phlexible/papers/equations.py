@@ -71,7 +71,7 @@ class Equations:
         flows = self.model.flows(states, z, self.inputs_at(times, states))
         return self.model.descriptor_products(states, rates) - flows
 
-    def slope(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
+    def tangent(self, time: float, x: Array, rate: Array, is_careful: bool = True) -> tuple[Matrix, Matrix]:
         """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one instant,
         and the descriptor matrix E, which multiplies dx/dt. Inputs that depend on x count in the derivative; both
         matrices have shape (n, n).
@@ -107,45 +107,45 @@ class Equations:
         self._used_states = np.union1d(known, own[(slope != 0).any(axis=0)])
         return result
 
-    def gaps(self, time: float, states: Array) -> Array:
+    def algebraic_residuals(self, time: float, states: Array) -> Array:
         """Return the residuals of the algebraic equations (constraints) of a port-Hamiltonian model for T states at
         one time, shape (T, algebraic rows): those rows of (J - R) z + B u that have no time derivative."""
         u = self.inputs_at(np.full(len(states), time), states)
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
-    def projected(self, time: float, x: Array) -> Array:
+    def project(self, time: float, x: Array) -> Array:
         """Return the state x (n,) of a port-Hamiltonian model changed along its constraint forces until its
         velocity constraints hold at this time, shape (n,); of all such states it is the nearest in kinetic energy.
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
         """
-        forces, ways = self.constraint_ways(x)
+        forces, ways = self.constraint_directions(x)
         if not len(ways):
             return x
-        rows = self.constrained_rows
-        inverse, first = np.linalg.inv(forces @ ways.T), self.gaps(time, x[None])[0, rows]
+        rows = self.velocity_constraints
+        inverse, first = np.linalg.inv(forces @ ways.T), self.algebraic_residuals(time, x[None])[0, rows]
         shift = inverse @ first
         moved = x + shift @ ways
-        rest = self.gaps(time, moved[None])[0, rows]
+        rest = self.algebraic_residuals(time, moved[None])[0, rows]
         if np.abs(rest).max() > TAKEN * np.abs(first).max():
-            values = self.gaps(time, x + ways)[:, rows]
+            values = self.algebraic_residuals(time, x + ways)[:, rows]
             slope = (values - first).T
             shift = np.linalg.solve(slope, -first)
-            rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+            rest = self.algebraic_residuals(time, (x + shift @ ways)[None])[0, rows]
             return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
         return np.asarray(moved + inverse @ rest @ ways)
 
-    def rates(self, flows: Array) -> Array:
+    def state_rates(self, flows: Array) -> Array:
         """Return the rates dx/dt = E^-1 times the given right-hand sides ``flows`` (n,) of a port-Hamiltonian
         model; shape (n,), with the descriptor matrix E at its state of rest."""
         return np.asarray(self.model.descriptor_solutions(self.model.rest_state, flows[None])[0])
 
-    def constraint_ways(self, x: Array) -> tuple[Array, Array]:
+    def constraint_directions(self, x: Array) -> tuple[Array, Array]:
         """Return two arrays for the velocity constraints of a port-Hamiltonian model at the state x, each of shape
         (constraints, n). They are the generalized forces of unit multipliers, and the rates dx/dt that these forces
         cause."""
-        forces = self._multiplier_flows(x)[self.constrained_rows]
+        forces = self._multiplier_flows(x)[self.velocity_constraints]
         forces[:, self.is_algebraic] = 0.0
         return forces, self.model.descriptor_solutions(x, forces)
 
@@ -157,7 +157,7 @@ class Equations:
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)
 
     @cached_property
-    def constrained_rows(self) -> IntArray:
+    def velocity_constraints(self) -> IntArray:
         """Indices, among the algebraic equations of a port-Hamiltonian model, of those in which no multiplier
         occurs: constraints on velocities, which make the model one of index 2."""
         flows = self._multiplier_flows(self.model.rest_state)

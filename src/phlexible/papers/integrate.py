@@ -119,7 +119,7 @@ class _InputSignal:
             return value
         return _checked_numbers(self.name, value, *self.shape)
 
-    def refusals(self, u: Array) -> Iterator[str]:
+    def not_finite_messages(self, u: Array) -> Iterator[str]:
         """Yield an error message for each of T instants at which the values that one user's function gave are not
         finite; u (T, m) are all inputs of the model, of which the function gives a slice."""
         for row in u[:, self.place]:
@@ -155,7 +155,7 @@ class _ManyInputs:
             for part in self._parts:
                 row[part.place] = part.at(time, state)
         if not np.vdot(u, u) < np.inf and not np.isfinite(u).all():
-            raise ParameterError(next(each for part in self._parts for each in part.refusals(u)))
+            raise ParameterError(next(each for part in self._parts for each in part.not_finite_messages(u)))
         self._last = None if self.takes_state else (times, u.copy())
         return u
 
@@ -484,13 +484,13 @@ def integrate(
     record = _Record(chosen, model, equations, start)
     loop = stage_loop(chosen, equations, start)
     if isinstance(loop, LinearlyImplicitLoop):
-        record.states[0] = loop.started(step, start)
+        record.states[0] = loop.conserved_start(step, start)
     try:
         with one_blas_thread():
             for k, length in enumerate(lengths):
-                record.add(loop.advance(k * step, length, record.last))
+                record.add(loop.advance(k * step, length, record.last_state))
                 if len(record.steps) == CHUNK:
-                    record.balance(loop.tableau.weights)
+                    record.sum_energies(loop.tableau.weights)
     except ConvergenceError as error:
         error.motion = record.trajectory(loop.tableau.weights)
         raise
@@ -515,7 +515,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
     given = input_function(model, inputs, start)
     equations = Equations(model, given.function, start, given.states)
     try:
-        return equations.projected(0.0, start)
+        return equations.project(0.0, start)
     except np.linalg.LinAlgError:
         raise ModelError(DEPENDENT) from None
 
@@ -537,7 +537,7 @@ class _Record:
         self.states.append(self.start.copy())
 
     @property
-    def last(self) -> Array:
+    def last_state(self) -> Array:
         """State vector x at the end of the last recorded time step, with which the next step begins, shape (n,)."""
         return self.states[-1]
 
@@ -550,7 +550,7 @@ class _Record:
         self.states.append(step.end)
         self.lengths.append(step.length)
 
-    def balance(self, weights: Array) -> None:
+    def sum_energies(self, weights: Array) -> None:
         """Compute and store the work of the inputs and the dissipated energy of the recorded time steps that lack
         them. The integrals over a step use the quadrature ``weights`` of the stages."""
         if not self.steps:
@@ -570,7 +570,7 @@ class _Record:
     def trajectory(self, weights: Array) -> Trajectory:
         """Return the integrated motion made of all time steps recorded so far: states, inputs, outputs and energies
         at the ends of the steps. ``weights`` are the quadrature weights of the stages."""
-        self.balance(weights)
+        self.sum_energies(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
         if len(weights) == 1 and self.lengths:
             algebraic = self.equations.is_algebraic
@@ -619,13 +619,13 @@ def _refuse_inconsistent(equations: Equations, x: Array) -> None:
     if not equations.has_constraints:
         return
     try:
-        moved = np.abs(equations.projected(0.0, x) - x)
+        moved = np.abs(equations.project(0.0, x) - x)
     except np.linalg.LinAlgError:
         raise ModelError(DEPENDENT) from None
     begins = equations.block_begins
     gap, size = np.maximum.reduceat(moved, begins), np.maximum.reduceat(np.abs(x), begins)
     if (gap > np.maximum(CONSISTENT * size, ROUND_OFF)).any():
-        worst = float(np.abs(equations.gaps(0.0, x[None])).max())
+        worst = float(np.abs(equations.algebraic_residuals(0.0, x[None])).max())
         raise VelocityError(
             f"x0 violates the constraints: their residual is {worst:.3g} at t = 0. Give velocities that obey the "
             "joints and the driven ports, or take phlexible.consistent_state(model, x0, inputs)"

@@ -121,7 +121,7 @@ class JoinedFunctions:
         chord = self._functions.chords[self._functions.functions[function][0][1]]
         return np.array([vector for _, vector in chord], dtype=np.int64)
 
-    def at(self, x: Array) -> Poses:
+    def evaluate(self, x: Array) -> Poses:
         """Evaluate the functions that joints constrain and forces act along in T states x (T, n) of a mechanism:
         return their values, the world vectors in them and all derivatives, for one use by many methods."""
         instants, functions = self.instants(x), self._functions
@@ -141,7 +141,7 @@ class JoinedFunctions:
         chords = self._functions.chords_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
-    def drift(self, at: Poses) -> Array:
+    def prescribed_rates(self, at: Poses) -> Array:
         """Return the part of the rates of a mechanism's functions that prescribed motions of frames and paths
         cause, in T states, shape (T, m). It is the rate while all bodies are at rest."""
         return self._functions.drift(at.instants)

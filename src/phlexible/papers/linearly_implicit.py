@@ -59,7 +59,7 @@ class LinearlyImplicitLoop(StageLoop):
         self._factors = None  # J has changed
         return super().advance(time, step, x)
 
-    def started(self, step: float, x: Array) -> Array:
+    def conserved_start(self, step: float, x: Array) -> Array:
         """Return the initial state x, shape (n,), with strains or stresses changed to those that the linearly
         implicit steps conserve: those of the polarised strain e(q - h/2 dq/dt, q + h/2 dq/dt) instead of e(q), for
         steps of length ``step`` h [s].
@@ -69,7 +69,7 @@ class LinearlyImplicitLoop(StageLoop):
         ahead, change = x.copy(), np.zeros_like(x)
         ahead[self._coordinates] += step / 2 * self._free_flow(x)[self._coordinates]
         change[self._strains] = (self._free_flow(ahead, x) - self._free_flow(x))[self._strains]
-        return np.asarray(x - step / 4 * self.equations.rates(change))
+        return np.asarray(x - step / 4 * self.equations.state_rates(change))
 
     def _free_flow(self, x: Array, efforts_of: Array | None = None) -> Array:
         """Return the right-hand side (J - R)(x) z of a port-Hamiltonian model without inputs at the state x; shape
@@ -88,7 +88,7 @@ class LinearlyImplicitLoop(StageLoop):
     def _new_factors(self, times: Array, step: float, states: Array, k: Array, is_careful: bool) -> NewtonFactors:
         """Return the factored matrix of the linear system of one linearly implicit time step. The coordinates in it
         are fixed at their values half a step ahead."""
-        slope, descriptor = self.equations.slope(float(times[0]), states[0], k[0], is_careful)
+        slope, descriptor = self.equations.tangent(float(times[0]), states[0], k[0], is_careful)
         moves = np.ones(len(states[0]))
         moves[self._coordinates] = 0.0  # the step does not move them
         slope = slope @ sparse.diags_array(moves) if sparse.issparse(slope) else slope * moves

@@ -18,7 +18,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.papers.bristles import Bristles, bristle_numbers, couple
+from phlexible.papers.bristles import Bristles, bristle_state_count, couple_forces
 from phlexible.papers.element_laws import ElementLaws, Resistances, refuse_controller, state_laws
 from phlexible.papers.floating_forms import BodyState, FloatingBodyForm, Variant
 from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_resolver, velocity_places
@@ -113,7 +113,7 @@ class AppliedLoads:
         pressure."""
         return sum(self.sizes)
 
-    def inputs(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
+    def load_values(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
         """Return the values of all loads of a mechanism at a time [s], one after the other, shape (inputs,).
         ``law`` is called for loads that are functions of the state."""
         found = [np.zeros(0)]
@@ -126,7 +126,7 @@ class AppliedLoads:
             found.append(value[:size])
         return np.concatenate(found)
 
-    def push(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
+    def add_forces(self, u: Array, vectors: Array, numbers: IntArray, out: Array) -> None:
         """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
         u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``numbers`` the indices of those
         that carry loads."""
@@ -143,7 +143,7 @@ class AppliedLoads:
             if isinstance(load, Force):
                 out[:, numbers[each.points[0]]] += world
             else:
-                out[:, numbers[each.triad]] += couple(triad, world)
+                out[:, numbers[each.triad]] += couple_forces(triad, world)
 
 
 # Section 5 of Brugnoli et al. (2020): the bodies, and joints as transformers between them.
@@ -210,7 +210,7 @@ class MechanismModel(ComposedModel):
         self._loads = AppliedLoads(self.system, paper_resolver(self.system))
         self.rows = independent_rows(self.system, undeformed(self.system))
         rows, forces = len(self.rows), self.elements.count
-        bends = bristle_numbers(self.elements.forces)
+        bends = bristle_state_count(self.elements.forces)
         blocks = [
             StateBlock(f"{placed.name}.{block.name}", block.unit, block.size)
             for placed, form in zip(self.system.bodies, self.forms, strict=True)
@@ -227,7 +227,7 @@ class MechanismModel(ComposedModel):
         self._thetas = slice(self._time + 1, self._time + 1 + forces)
         self._bends = slice(self._thetas.stop, self._thetas.stop + bends)
         self._multipliers = np.arange(self._bends.stop, self._bends.stop + rows)
-        lines = [*(self.system.owners[row].row for row in self.rows), *self.elements.lines()]
+        lines = [*(self.system.owners[row].row for row in self.rows), *self.elements.coordinate_rows()]
         self._joined = JoinedFunctions(self.system, self._bodies, self._time, lines, self._loads.vectors)
         self._resistances = Resistances(
             self.system,
@@ -327,7 +327,7 @@ class MechanismModel(ComposedModel):
             body = BodyState(state.position[index] - turn @ place, turn, eta, v, w, rate, stress)
             parts.append(form.joined(body))
         x = np.concatenate([*parts, [state.time], np.zeros(self.state_size - self._time - 1)])
-        theta = self._joined.lines.values(self._joined.at(x[None]).instants)[0, len(self._multipliers) :]
+        theta = self._joined.lines.values(self._joined.evaluate(x[None]).instants)[0, len(self._multipliers) :]
         theta[self.elements.branches] = 0.0
         x[self._thetas] = theta
         return x
@@ -369,8 +369,8 @@ class MechanismModel(ComposedModel):
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
         if self._joined.is_moving:
-            poses = self._joined.at(x)
-            drift = self._joined.drift(poses)
+            poses = self._joined.evaluate(x)
+            drift = self._joined.prescribed_rates(poses)
             result[:, drives:frames] = -self._joined.line_rates(poses, drift)[:, : len(self._multipliers)]
             result[:, frames:loads] = drift[:, self._of_forces]
         for t, each in enumerate(x if loads < end else ()):
@@ -379,10 +379,10 @@ class MechanismModel(ComposedModel):
 
             def value(law: StateLaw, at: Instants | None = at, theta: Array = theta) -> Array:
                 assert at is not None, "there are laws"
-                return self.elements.law_value(law, at, theta)
+                return self.elements.state_function_values(law, at, theta)
 
-            result[t, loads:forces] = self._loads.inputs(time, value)
-            result[t, forces:] = self.elements.inputs(time, at, theta)
+            result[t, loads:forces] = self._loads.load_values(time, value)
+            result[t, forces:] = self.elements.prescribed_values(time, at, theta)
         return result
 
     @cached_property
@@ -397,7 +397,7 @@ class MechanismModel(ComposedModel):
         next to prescribed motions, or all states if a load or force is a function of the state."""
         if self._has_laws:
             return np.arange(self.state_size)
-        timed = [own for m, own in enumerate(self._coupled) if m < len(self._timed) and self._timed[m]]
+        timed = [own for m, own in enumerate(self._couplings) if m < len(self._is_timed) and self._is_timed[m]]
         return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *timed]))
 
     # Products of T states.
@@ -414,7 +414,7 @@ class MechanismModel(ComposedModel):
         for the time, forces of springs and contacts for force coordinates, forces of friction springs for their
         deflections."""
         result[:, self._time] = 0.0
-        result[:, self._thetas] = self.elements.slopes(x[:, self._thetas])
+        result[:, self._thetas] = self.elements.energy_derivatives(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
@@ -439,9 +439,9 @@ class MechanismModel(ComposedModel):
         are states, efforts and inputs at T instants."""
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
-        result, at = np.zeros(x.shape), joined.at(x)
+        result, at = np.zeros(x.shape), joined.evaluate(x)
         dX, rates = joined.rates(at, z)
-        own_rates = rates.copy() if self._bristles.bonds else rates
+        own_rates = rates.copy() if self._bristles.springs else rates
         rates[:, self._of_forces] += u[:, frames:loads]
         lines = joined.line_rates(at, rates)
         result[:, self._time] = u[:, 0]
@@ -450,14 +450,14 @@ class MechanismModel(ComposedModel):
         along = np.concatenate([z[:, self._multipliers], -z[:, self._thetas]], axis=1)
         on_functions, on_vectors = np.zeros_like(rates), np.zeros_like(dX)
         if not self._resistances.is_zero:
-            found = self._resistances.at(at)
+            found = self._resistances.evaluate(at)
             lost, on_functions, on_vectors = self._resistances.loss_forces(found, at, rates, dX)
-            result[:, self._bends] = self._bristles.flows(
+            result[:, self._bends] = self._bristles.deflection_rates(
                 found.bristles, at, z[:, self._bends], (own_rates, dX), (lost, on_functions, on_vectors)
             )
             along[:, rows:] += lost
         along[:, [rows + k for k in self.elements.active]] += u[:, forces:]
-        self._loads.push(u[:, loads:forces], at.vectors, joined.loaded, on_vectors)
+        self._loads.add_forces(u[:, loads:forces], at.vectors, joined.loaded, on_vectors)
         joined.add_forces(at, along, on_functions, on_vectors, result)
         return result
 
@@ -467,7 +467,7 @@ class MechanismModel(ComposedModel):
         energy is balanced exactly."""
         result = super().discrete_effort(x0, x1)
         result[self._time] = 0.0
-        result[self._thetas] = self.elements.secants(x0[self._thetas], x1[self._thetas])
+        result[self._thetas] = self.elements.energy_quotients(x0[self._thetas], x1[self._thetas])
         result[self._bends] = self._bristles.efforts(result[self._bends])
         return np.asarray(result)
 
@@ -491,14 +491,14 @@ class MechanismModel(ComposedModel):
         return self._assembled(own, sparse.coo_array(-between))
 
     @cached_property
-    def _timed(self) -> list[bool]:
+    def _is_timed(self) -> list[bool]:
         """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change with
         time even if no body moves (prescribed motions, moving frames)."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
-    def _coupled(self) -> list[IntArray]:
+    def _couplings(self) -> list[IntArray]:
         """Groups of indices of states that depend on each other, one group for each constraint row, force
         coordinate and load of this mechanism; they give the sparsity pattern of the derivatives."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
@@ -507,8 +507,8 @@ class MechanismModel(ComposedModel):
             begin, end = self._joined.first[number : number + 2]
             carriers = {self._joined.carrier(v) for m in range(begin, end) for v in self._joined.vectors_of(m)}
             more = self._resistances.bearings.get(number - rows, np.zeros(0, dtype=np.int64))
-            time = [self._time] if self._timed[number] else []
-            bends = self._bends.start + self._bristles.places(number - rows)
+            time = [self._time] if self._is_timed[number] else []
+            bends = self._bends.start + self._bristles.deflection_indices(number - rows)
             found.append(np.concatenate([self._entries_of(carriers), more, bends, [place, *time]]).astype(np.int64))
         for vectors in self._loads.groups():
             found.append(self._entries_of({self._joined.carrier(int(self._joined.loaded[v])) for v in vectors}))
@@ -534,9 +534,9 @@ class MechanismModel(ComposedModel):
     def _differences(self) -> SparseDifferences:
         """Object that forms sparse difference quotients of the coupling terms of this mechanism with few
         evaluations; its sparsity pattern follows from the states that each joint, force and load couples."""
-        rows = np.repeat(np.arange(len(self._coupled)), [len(unit) for unit in self._coupled])
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._coupled])
-        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._coupled), self.state_size))
+        rows = np.repeat(np.arange(len(self._couplings)), [len(unit) for unit in self._couplings])
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *self._couplings])
+        touched = sparse.coo_array((np.ones(len(rows)), (rows, columns)), (len(self._couplings), self.state_size))
         return SparseDifferences(sparse.csc_array(touched.T @ touched))
 
     # Matrices of one state, for reading and for checks.

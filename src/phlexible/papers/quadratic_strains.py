@@ -123,12 +123,12 @@ class QuadraticStrainModel(StrainForm):
         g)."""
         return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
 
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix of the velocities (n, n) and the compliance matrix of the stresses (g, g) of a
         model with quadratic strains; both are constant."""
         return self.mass, self.compliance
 
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix that gives the rates of the strains from the velocities at the state x of a model with
         quadratic strains, sparse; shape (g, n)."""
         return self.strain_slopes(x[: self.linear.shape[1]])
@@ -136,7 +136,7 @@ class QuadraticStrainModel(StrainForm):
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity) of Kelvin-Voigt viscosity at the state x of a model with
         quadratic strains, sparse, shape (n, n)."""
-        slopes = self._strain_rates(x)
+        slopes = self._strain_rate_matrix(x)
         return self.viscosity * (slopes.T @ self.stiffness @ slopes)
 
     def _input_columns(self, x: Array) -> Matrix:

@@ -48,7 +48,7 @@ class RodStrains:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, elements: Sequence[ElementShape], offsets: Array) -> "RodStrains":
+    def at_points(cls, elements: Sequence[ElementShape], offsets: Array) -> "RodStrains":
         """Return the strains at all quadrature points of the elements of a geometrically exact rod, as sparse
         matrices of products of section vectors. ``offsets`` (N, 3) [m] are the centres of mass relative to the
         axis.
@@ -161,7 +161,7 @@ class RodSections:
     lengths: Array
 
     @classmethod
-    def of(cls, rod: Rod, dimension: int) -> "RodSections":
+    def of_rod(cls, rod: Rod, dimension: int) -> "RodSections":
         """Return mass, inertia and offset from the axis of the rigid cross-sections into which the mass of a rod is
         lumped; in a plane (``dimension`` 2) they have no extent across it."""
         nodes = rod.nodes()
@@ -192,7 +192,7 @@ class RodSections:
         return np.asarray(np.einsum("nij,...nj->...ni", self.inertia, speeds[..., 3:]))
 
 
-def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
+def section_resultants(vectors: Array, forces: Array, moments: Array) -> Array:
     """Convert forces (..., 4, 3) on the centre and axis vectors of a rigid rod section and moments (..., 3) to its
     resultant; shape (..., 6). It has the force in world axes and the moment about the centre in section axes;
     forces and moments are given in world axes.
@@ -204,7 +204,7 @@ def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
     return np.concatenate([forces[..., 0, :], along], axis=-1)
 
 
-def rates(vectors: Array, speeds: Array) -> Array:
+def section_rates(vectors: Array, speeds: Array) -> Array:
     """Return the rates of the centre c and the axes d_x, d_y, d_z of rigid rod sections in world axes, shape (...,
     4, 3). ``speeds`` (..., 6) are their velocity in world axes and angular velocity in section axes."""
     along = np.einsum("...ij,...j->...i", np.linalg.inv(vectors[..., 1:, :]), speeds[..., 3:])
@@ -214,7 +214,7 @@ def rates(vectors: Array, speeds: Array) -> Array:
 def _rate_matrix(vectors: Array) -> sparse.csr_array:
     """Return the sparse matrix from velocities of N rod sections to the rates of their centre and axis vectors (N,
     4, 3); shape (12 N, 6 N). It is block-diagonal; velocities are linear and angular ones."""
-    columns = [rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
+    columns = [section_rates(vectors, np.broadcast_to(speed, (len(vectors), SPEEDS))) for speed in np.eye(SPEEDS)]
     return equal_diagonal(np.stack(columns, axis=-1).reshape(len(vectors), WIDTH, SPEEDS))
 
 
@@ -332,7 +332,7 @@ class RodForm(StrainForm):
         """Return the strain states in x minus the strains of the rod's sections in x, shape (strains,): drift from
         compatibility, zero as long as a time integration scheme preserves it."""
         vectors, _, strains = self._split(x)
-        return np.asarray((strains - self.strains.values(vectors)).ravel()[self._places[2]])
+        return np.asarray((strains - self.strains.values(vectors)).ravel()[self._state_places[2]])
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a rod for the state x, each
@@ -344,7 +344,7 @@ class RodForm(StrainForm):
         return linear.sum(axis=0), turning.sum(axis=0)
 
     @cached_property
-    def _places(self) -> tuple[IntArray, IntArray, IntArray]:
+    def _state_places(self) -> tuple[IntArray, IntArray, IntArray]:
         """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod in
         space are states here (a plane or line has fewer, a fixed end none)."""
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
@@ -352,38 +352,38 @@ class RodForm(StrainForm):
         q, v, s = (self._state_indices[part == k] - begin for k, begin in enumerate(begins))
         return q, v, s
 
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix of a rod (velocities, velocities) and the diagonal matrix of the lengths for which
         its strains stand (strains, strains); both are constant."""
-        _, v, s = self._places
+        _, v, s = self._state_places
         weights = np.repeat(self.measures, STRAINS)[s]
         return self.sections.mass_matrix[v][:, v], sparse.diags_array(weights)
 
-    def _kinematics(self, x: Array) -> Matrix:
+    def _kinematic_matrix(self, x: Array) -> Matrix:
         """Return the matrix from the velocities of a rod to the rates of its coordinates at the state x, shape
         (coordinates, velocities). Coordinates are positions and rotation matrices of the sections."""
-        q, v, _ = self._places
+        q, v, _ = self._state_places
         return _rate_matrix(self._split(x)[0])[q][:, v]
 
-    def _gyration(self, x: Array) -> Matrix:
+    def _gyroscopic_matrix(self, x: Array) -> Matrix:
         """Return the skew matrix of the gyroscopic moments of a rod's sections, made of their angular momenta at
         the state x, shape (velocities, velocities)."""
-        v, speeds = self._places[1], self._split(x)[1]
+        v, speeds = self._state_places[1], self._split(x)[1]
         spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
         spin[:, 3:, 3:] = cross_matrix(self.sections.spins(speeds))
         return equal_diagonal(spin)[v][:, v]
 
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix that gives the strain rates of a rod, times the lengths of their quadrature points,
         from its velocities at the state x; shape (strains, velocities)."""
-        _, v, s = self._places
+        _, v, s = self._state_places
         weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
         return (weights @ self._strain_slopes(self._split(x)[0]))[s][:, v]
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity) of Kelvin-Voigt viscosity of a rod at the state x, shape
         (velocities, velocities)."""
-        v = self._places[1]
+        v = self._state_places[1]
         if not self.viscosity:
             return sparse.csr_array((len(v),) * 2)
         rate = self._strain_slopes(self._split(x)[0])[:, v]
@@ -394,11 +394,11 @@ class RodForm(StrainForm):
         shape (velocities, inputs). The ports are end forces and moments and the distributed force."""
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
-        pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
-        turned = np.stack([resultants(vectors, self._on_axis(nothing), unit) for unit in units], axis=2)
+        pushed = np.stack([section_resultants(vectors, self._axis_forces(unit), nothing) for unit in units], axis=2)
+        turned = np.stack([section_resultants(vectors, self._axis_forces(nothing), unit) for unit in units], axis=2)
         force, lengths = equal_diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
         columns = sparse.hstack([force, equal_diagonal(turned), force @ lengths], "csr")
-        return columns[:, self._inputs][self._places[1]]
+        return columns[:, self._inputs][self._state_places[1]]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states; shape
@@ -408,12 +408,12 @@ class RodForm(StrainForm):
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
         inputs.reshape(len(x), -1)[:, self._inputs] = u
         forces, moments, distributed = np.moveaxis(inputs, 1, 0)
-        moved = rates(vectors, speeds)
+        moved = section_rates(vectors, speeds)
         strained = self.measures[:, None] * self.strains.rates(vectors, moved)
         stresses = self.measures[:, None] * stresses + self.viscosity * self._stress_products(strained)
-        pushed = self._on_axis(forces + self.sections.lengths[:, None] * distributed)
+        pushed = self._axis_forces(forces + self.sections.lengths[:, None] * distributed)
         pushed -= on_vectors + self.strains.forces(vectors, stresses)
-        pushed = resultants(vectors, pushed, moments)
+        pushed = section_resultants(vectors, pushed, moments)
         pushed[..., 3:] += np.cross(self.sections.spins(own), speeds[..., 3:])
         return self._join(moved, pushed, strained)
 
@@ -491,7 +491,7 @@ class RodForm(StrainForm):
         (6 g, 6 N). ``vectors`` (N, 4, 3) are centres and axes of the sections."""
         return sparse.csr_array(self.strains.slopes(vectors) @ _rate_matrix(vectors))
 
-    def _on_axis(self, forces: Array) -> Array:
+    def _axis_forces(self, forces: Array) -> Array:
         """Convert forces (..., N, 3) on the axis of a rod at its N sections to forces on the sections' centre and
         axis vectors; shape (..., N, 4, 3). The two are equivalent."""
         shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
@@ -526,7 +526,7 @@ def rod_form(
     if angular_velocity is None and not callable(speed) and speed.ndim < 2:
         angular_velocity = np.zeros(3)
     placed = rod_sections(rod, "rod", dimension, (), np.zeros(3), None, speed, angular_velocity, shape)
-    sections = RodSections.of(rod, dimension)
+    sections = RodSections.of_rod(rod, dimension)
     turns = np.array([each.rotation for each in placed])
     arms = np.einsum("nij,nj->ni", turns, sections.offsets)
     spins = np.array([each.angular_velocity for each in placed])
@@ -534,7 +534,7 @@ def rod_form(
     speeds = np.array([each.velocity for each in placed]) + np.cross(spins, arms)
     vectors = np.concatenate([centres[:, None], np.swapaxes(turns, 1, 2)], axis=1)
     elements = rod.element_shapes()
-    strains = RodStrains.of(elements, sections.offsets)
+    strains = RodStrains.at_points(elements, sections.offsets)
     places, measures = (np.concatenate([getattr(e, name) for e in elements]) for name in ("places", "measures"))
     natural = strains.values(vectors)
     if rod.stress_free is StressFree.STRAIGHT:

@@ -53,12 +53,12 @@ class SoftForm(StrainForm):
         dimensions, shape (2 d N,)."""
         return self.start
 
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix (d N, d N) of a soft body with N nodes and an empty compliance matrix (0, 0). Its
         model has no strain states."""
         return mass_matrix(self.body), sparse.csr_array((0, 0))
 
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return an empty matrix (0, d N) from nodal velocities to strain rates, since this model of a soft body
         has no strain states."""
         return sparse.csr_array((0, self.body.elastic_count))

@@ -65,11 +65,11 @@ class StrainFields(ABC):
         [m^3]."""
 
     @abstractmethod
-    def of(self, nodes: Array) -> Array:
+    def states_at(self, nodes: Array) -> Array:
         """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,)."""
 
     @abstractmethod
-    def followers(self, s: Array) -> sparse.csr_array:
+    def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives the
         rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q quadrature
         points) times volumes w."""
@@ -92,8 +92,8 @@ class StrainFields(ABC):
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return two sparse derivatives with respect to the strain states s of a soft body: of the Piola-Kirchhoff
-        stresses ``followers^T effort``, shape (6 e q, s), and of the rates ``followers (w dE/dt)``, shape (s, s),
-        for strain rates ``rates`` (e q, 6)."""
+        stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s, s). The latter are
+        ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6)."""
 
     @cached_property
     def _volumes(self) -> Array:
@@ -120,14 +120,14 @@ class StrainFields(ABC):
         whole[self._shown] = shown
         return whole.reshape(-1, 6)
 
-    def _strain_of(self, C: Array) -> Array:
+    def _strain_states(self, C: Array) -> Array:
         """Return the Green-Lagrange strain states (C - 1)/2 of Cauchy-Green tensors C at all quadrature points, as
         a flat array; values of the size of round-off are set to zero, so that an undeformed body has no strain."""
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 
     @staticmethod
-    def _metric(strain: Array) -> Array:
+    def _cauchy_green(strain: Array) -> Array:
         """Return the right Cauchy-Green tensors C = 1 + 2 E; shape (e q, 3, 3), of Green-Lagrange strains E (e q,
         6) in Voigt order with shear strains doubled."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
@@ -148,12 +148,12 @@ class GreenLagrangeFields(StrainFields):
         [m^3]."""
         return np.repeat(self._volumes, 6)[self._shown]
 
-    def of(self, nodes: Array) -> Array:
+    def states_at(self, nodes: Array) -> Array:
         """Return the Green-Lagrange strains E = (C - 1)/2 at the quadrature points of a soft body for node
         positions (N, d), shape (s,)."""
-        return self._strain_of(metric(self.group, nodes))
+        return self._strain_states(metric(self.group, nodes))
 
-    def followers(self, s: Array) -> sparse.csr_array:
+    def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of the strain states from the rates of the Green-Lagrange strains
         of a soft body; shape (s, 6 e q): the identity, of a sheet only the rows of strains in its plane."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
@@ -161,12 +161,12 @@ class GreenLagrangeFields(StrainFields):
     def energy(self, s: Array) -> float:
         """Return the elastic energy of a soft body for its Green-Lagrange strains s (s,) [J]: sum of volume times
         energy density over the quadrature points."""
-        return float(self._volumes @ self.group.law.energy(self._metric(self._strain(s))))
+        return float(self._volumes @ self.group.law.energy(self._cauchy_green(self._strain(s))))
 
     def effort(self, s: Array) -> Array:
         """Return the second Piola-Kirchhoff stresses of a soft body for its Green-Lagrange strains s, shape (s,)
         [Pa]."""
-        return self._stress_numbers(self.group.law.stress(self._metric(self._strain(s))))
+        return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete stresses of a soft body between two Green-Lagrange strain states (5.14); shape (s,)
@@ -175,21 +175,21 @@ class GreenLagrangeFields(StrainFields):
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
-        C0, C1 = (self._metric(self._strain(s)) for s in (s0, s1))
+        C0, C1 = (self._cauchy_green(self._strain(s)) for s in (s0, s1))
         mean, A = (C0 + C1) / 2, (cofactor(C0, C0) + cofactor(C0, C1) + cofactor(C1, C1)) / 3
         f = law.first.quotient(trace(C0), trace(C1))[:, None, None]
         g = law.second.quotient(trace(cofactor(C0, C0)), trace(cofactor(C1, C1)))[:, None, None]
         h = law.third.quotient(np.linalg.det(C0), np.linalg.det(C1))[:, None, None]
-        return self._stress_numbers(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
+        return self._stress_states(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return the material tangent of a soft body, derivatives of its Piola-Kirchhoff stresses with respect to
         the strain states s; shape (6 e q, s), and zeros (s, s), since the rates of these states do not depend on
         them."""
-        tangent = equal_diagonal(self.group.law.tangent(self._metric(self._strain(s))))
+        tangent = equal_diagonal(self.group.law.tangent(self._cauchy_green(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
-    def _stress_numbers(self, S: Array) -> Array:
+    def _stress_states(self, S: Array) -> Array:
         """Return the components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain states.
         The result is a flat array of shape (s,)."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
@@ -229,20 +229,20 @@ class PolyconvexFields(StrainFields):
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
-    def of(self, nodes: Array) -> Array:
+    def states_at(self, nodes: Array) -> Array:
         """Return the strain states of a soft body for node positions (N, d), shape (s,): Green-Lagrange strains,
         cofactors and determinants of the Cauchy-Green tensor at the quadrature points."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
         G = as_six(cofactor(C, C))
         D = self._sums @ (self._volumes * np.linalg.det(C)) / (self._sums @ self._volumes)
-        return np.concatenate([self._strain_of(C), G.ravel()[self._shown_cofactor], D])
+        return np.concatenate([self._strain_states(C), G.ravel()[self._shown_cofactor], D])
 
-    def followers(self, s: Array) -> sparse.csr_array:
+    def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of strains E, cofactors G and determinants D of a soft body from
         the rates of E; shape (s, 6 e q); evaluated at the mean of two states it reproduces their differences
         exactly (5.26)."""
         strain, G, _ = self._split(s)
-        C = self._metric(strain)
+        C = self._cauchy_green(strain)
         turned = equal_diagonal(self._cofactor_slope(C))[self._shown_cofactor]
         grown = self._sums @ equal_diagonal(2 * self._gradient(C, G)[:, None, :])
         one = sparse.eye_array(strain.size, format="csr")[self._shown]
@@ -252,7 +252,7 @@ class PolyconvexFields(StrainFields):
         """Return the elastic energy of a soft body for the strain states s [J]: sum over points of volume times
         functions f and g of strains and cofactors, plus volume times h of the determinants."""
         strain, G, D = self._split(s)
-        spread = self.law.first.value(trace(self._metric(strain))) + self.law.second.value(G @ DIAGONAL)
+        spread = self.law.first.value(trace(self._cauchy_green(strain))) + self.law.second.value(G @ DIAGONAL)
         pressed = np.concatenate([law.value(own) for law, own in self._determinant_laws(D)])
         return float(self._volumes @ spread + (self._sums @ self._volumes) @ pressed)
 
@@ -266,7 +266,7 @@ class PolyconvexFields(StrainFields):
         [Pa]: difference quotients of the functions f, g and h of strains, cofactors and determinants in place of
         derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
-        f = self.law.first.quotient(trace(self._metric(E0)), trace(self._metric(E1)))
+        f = self.law.first.quotient(trace(self._cauchy_green(E0)), trace(self._cauchy_green(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
         stretched, turned = (np.outer(each, DIAGONAL).ravel() for each in (2 * f, g))
         pairs = zip(self._determinant_laws(D0), self._determinant_laws(D1), strict=True)
@@ -278,7 +278,7 @@ class PolyconvexFields(StrainFields):
         soft body: of its Piola-Kirchhoff stresses, shape (6 e q, s), and of the rates of the states, shape (s, s),
         for strain rates ``rates`` (e q, 6)."""
         strain, G, D = self._split(s)
-        C, law = self._metric(strain), self.law
+        C, law = self._cauchy_green(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
         volumes = list(self._determinant_laws(D))
         h = self._sums.T @ np.concatenate([each.slope(own) for each, own in volumes])
@@ -428,13 +428,13 @@ class SoftStrainForm(StrainForm):
         """State vector x of this soft body at t = 0: positions and velocities of its nodes, and the strains that
         belong to the positions, shape (state_size,)."""
         q, v = np.split(self.whole.initial_state, 2)
-        return np.concatenate([q, v, self.fields.of(self._nodes(q))])
+        return np.concatenate([q, v, self.fields.states_at(self._nodes(q))])
 
     def strain_gap(self, x: Array) -> Array:
         """Return the strain states in x minus the strains of the node positions in x of a soft body, shape
         (strains,): drift from compatibility, zero as long as a time integration scheme preserves it."""
         q, _, s = self._split(x)
-        return s - self.fields.of(self._nodes(q))
+        return s - self.fields.states_at(self._nodes(q))
 
     def momenta(self, x: Array) -> tuple[Array, Array]:
         """Return the linear momentum [kg m/s] and the angular momentum [kg m^2/s] of a soft body for the state x,
@@ -445,16 +445,16 @@ class SoftStrainForm(StrainForm):
         momentum[:, : self.whole.body.dimension] = self._nodes(mass_matrix(self.whole.body) @ v)
         return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states' volumes
         (s, s). Both are constant."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix from the nodal velocities of a soft body to the rates of its strain states times their
         volumes, shape (s, d N). It is evaluated at the state x."""
         q, _, s = self._split(x)
-        return self.fields.followers(s) @ self._strain_slopes(q)
+        return self.fields.rate_matrix(s) @ self._strain_slopes(q)
 
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity of the nodes) of the viscous material of a soft body at the
@@ -492,7 +492,7 @@ class SoftStrainForm(StrainForm):
         matrix with the positions is neglected."""
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
-        followers, slopes = self.fields.followers(s), self._strain_slopes(q)
+        followers, slopes = self.fields.rate_matrix(s), self._strain_slopes(q)
         loads = (followers.T @ self.fields.effort(s)).reshape(*group.weights.shape, 6)
         geometric = soft.stress_stiffness(group, nodes, as_tensor(loads))
         volumes = np.repeat(group.weights.ravel(), 6)

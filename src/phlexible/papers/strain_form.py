@@ -34,12 +34,12 @@ class StrainForm(PortHamiltonianModel):
         return self.initial_state
 
     @abstractmethod
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix M (velocities, velocities) and the compliance matrix C of the strains or stresses
         (strains, strains) of a body's port-Hamiltonian model; both are constant."""
 
     @abstractmethod
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix K in C ds/dt = K v of a body at the state x, shape (strains, velocities): it gives the
         rates of its strains s, times the compliance matrix C, from its velocities v."""
 
@@ -53,17 +53,17 @@ class StrainForm(PortHamiltonianModel):
         """Return the rows of the port matrix B of a body that belong to its velocities, shape (velocities, inputs),
         or to velocities and strains: forces that unit inputs cause."""
 
-    def _kinematics(self, x: Array) -> Matrix:
+    def _kinematic_matrix(self, x: Array) -> Matrix:
         """Return the matrix A in dq/dt = A v of a body at the state x, shape (coordinates, velocities): it gives
         the rates of the coordinates q from the velocities v; the identity unless a subclass says otherwise."""
         return sparse.eye_array(self._counts[1])
 
-    def _gyration(self, x: Array) -> Matrix | None:
+    def _gyroscopic_matrix(self, x: Array) -> Matrix | None:
         """Return the skew matrix of the gyroscopic forces of a body at the state x, shape (velocities, velocities),
         or None, which means zero."""
         return None
 
-    def _dashpots(self) -> Array:
+    def _dashpot_coefficients(self) -> Array:
         """Return the dissipation coefficients of the strain states of a body, diagonal of the dissipation matrix,
         shape (strains,): zero unless viscoelastic branches have dashpots."""
         return np.zeros(self._counts[2])
@@ -72,14 +72,14 @@ class StrainForm(PortHamiltonianModel):
     def _counts(self) -> tuple[int, int, int]:
         """Numbers of coordinates, of velocities and of strains (with multipliers) in the state vector of this
         body."""
-        velocities, strains = (matrix.shape[0] for matrix in self._storages())
+        velocities, strains = (matrix.shape[0] for matrix in self._mass_blocks())
         return self.state_size - velocities - strains, velocities, strains
 
     @cached_property
     def _descriptor(self) -> sparse.csr_array:
         """Constant descriptor matrix E = diag(I, M, C) of this body, which multiplies dx/dt: mass matrix M and
         compliance matrix C, sparse, shape (state_size, state_size)."""
-        return sparse.csr_array(sparse.block_diag([sparse.eye_array(self._counts[0]), *self._storages()], "csr"))
+        return sparse.csr_array(sparse.block_diag([sparse.eye_array(self._counts[0]), *self._mass_blocks()], "csr"))
 
     @property
     def coordinates(self) -> IntArray:
@@ -95,15 +95,15 @@ class StrainForm(PortHamiltonianModel):
     def structure_matrix(self, x: Array) -> sparse.csr_array:
         """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
         (state_size, state_size)."""
-        along, rates = self._kinematics(x), self._strain_rates(x)
-        blocks = [[None, along, None], [-along.T, self._gyration(x), -rates.T], [None, rates, None]]
+        along, rates = self._kinematic_matrix(x), self._strain_rate_matrix(x)
+        blocks = [[None, along, None], [-along.T, self._gyroscopic_matrix(x), -rates.T], [None, rates, None]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
         """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a body at the state x, sparse; shape
         (state_size, state_size): material viscosity, and dashpots of viscoelastic branches."""
         still = sparse.csr_array((self._counts[0],) * 2)
-        parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpots())]
+        parts = [still, self._viscous_matrix(x), sparse.diags_array(self._dashpot_coefficients())]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:

@@ -125,13 +125,13 @@ class StringForm(StrainForm):
         from compatibility, zero as long as a time integration scheme preserves it."""
         return np.asarray(x[self.state_slice("strain")] - self.strain_at(self.positions(x).ravel()))
 
-    def _storages(self) -> tuple[Matrix, Matrix]:
+    def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix of a string and the diagonal matrix of the quadrature weights of its strain
         states, with zeros for multipliers; both are constant."""
         weights = np.concatenate([*(group.weights for group in self._all_strains), np.zeros(self._driven_count())])
         return mass_matrix(self.body)[self._moving][:, self._moving], sparse.diags_array(weights)
 
-    def _strain_rates(self, x: Array) -> Matrix:
+    def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix from nodal velocities of a string to the rates of its strain states times their
         weights, at the state x. Each viscoelastic branch has a copy; the last rows prescribe the velocities of
         driven ends."""
@@ -147,7 +147,7 @@ class StringForm(StrainForm):
         state x, shape (velocities, velocities)."""
         return viscous_matrix(self.body, self.positions(x).ravel())[self._moving][:, self._moving]
 
-    def _dashpots(self) -> Array:
+    def _dashpot_coefficients(self) -> Array:
         """Return the dissipation coefficients of all strain states of a string, shape (strains,): those of the
         dashpots for strains of viscoelastic branches, zero for other strains and multipliers."""
         found = np.zeros(self.state_size)

@@ -15,11 +15,11 @@ from phlexible.pictures.style import (
     PALE,
     QUIET,
     StressColors,
-    faded,
-    moved_back,
-    refined,
+    faded_color,
+    inner_sides_moved_back,
+    lit_colors,
+    refined_pieces,
     rgb,
-    shaded,
     silhouette,
     towards_viewer,
 )
@@ -94,7 +94,7 @@ def draw_bodies(
         _surfaces_in_space(axes, scene, solid, instant, earlier, scale, colors, piece, made)
     parts = Counter(body.whole for body in scene.bodies)
     for body in scene.bodies:
-        color = faded(body.color, strength)
+        color = faded_color(body.color, strength)
         if body in solid:
             if scene.dimension == 2:
                 _surface_in_plane(axes, body, instant, strength, scale, made, colors=colors)
@@ -119,7 +119,7 @@ def draw_touched(axes: Any, scene: Scene, instant: int, made: SceneArtists) -> N
         if scene.dimension == 2:
             _surface_in_plane(axes, surface, instant, 1.0, 1.0, made, is_named=False)
         else:
-            _glass(axes, surface, instant, made)
+            _transparent_surface(axes, surface, instant, made)
 
 
 def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
@@ -261,7 +261,7 @@ def _surface_in_plane(
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
     outline = silhouette(body.skin.positions[body.skin.vertex_nodes] + body.skin.offsets, triangles)
-    fill, ink = faded(body.color, 0.45 * strength), faded(body.color, strength)
+    fill, ink = faded_color(body.color, 0.45 * strength), faded_color(body.color, strength)
     is_strained = body.name in colors.fields
     paint: Any = colors.base(body, instant) if is_strained else fill
     area = PolyCollection(vertices[instant][triangles], fc=paint, ec=paint, lw=0.4, zorder=2.5)
@@ -309,11 +309,11 @@ def _surfaces_in_space(
             if strength < 1 and np.linalg.norm(places[k] - places[instant], axis=1).max() < APART * scene.reach:
                 continue
             faces = places[k][body.skin.triangles]
-            shades = shaded(stress.base(body, k) if strength == 1 else rgb(body.color), faces, strength)
-            small, of = refined(faces, longest, MOST_TRIANGLES)
-            yield moved_back(small, viewer, behind) - age * behind * viewer, shades[of]
+            shades = lit_colors(stress.base(body, k) if strength == 1 else rgb(body.color), faces, strength)
+            small, of = refined_pieces(faces, longest, MOST_TRIANGLES)
+            yield inner_sides_moved_back(small, viewer, behind) - age * behind * viewer, shades[of]
             if strength == 1:
-                lines = refined(places[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
+                lines = refined_pieces(places[k][own], longest, MOST_TRIANGLES)[0][:, [0, 1, 1]] + before
                 yield lines, np.tile(DARK * rgb(body.color), (len(lines), 1))
 
     aged = enumerate(reversed(list(earlier.items())), start=1)
@@ -342,7 +342,7 @@ def _edges(body: DrawnBody) -> IntArray:
     return NO_EDGES if body.skin.lines else body.skin.edges()
 
 
-def _glass(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
+def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
     """Draw a surface in 3D axes at one instant transparently, so that bodies behind it are seen."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 

@@ -93,7 +93,7 @@ class Served:
         self.page, self.is_open = page, True
         self._changed = threading.Condition()
         self._page_state: dict[str, Any] = {**changes, "number": 0}
-        self._server = self._begun(port)
+        self._server = self._start_server(port)
         self.url = f"http://{HERE}:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
@@ -129,7 +129,7 @@ class Served:
             self._page_state |= {**changes, "number": self._page_state["number"] + 1}
             self._changed.notify_all()
 
-    def _begun(self, port: int) -> _Server:
+    def _start_server(self, port: int) -> _Server:
         """Return a running HTTP server at the given port or the next one that is free; port 0 takes any free
         one."""
         while True:

@@ -438,7 +438,7 @@ def plot_overview(
         ResultFileError: the file cannot be written.
     """
     path = picture_path(path)
-    instants = _telling_instants(run)
+    instants = _overview_instants(run)
     if any(isinstance(placed.data.points, MeshedPoints) for placed in run.mechanism.bodies):
         instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
     drawn = scene_of(run, instants)
@@ -468,7 +468,7 @@ def plot_overview(
         return finish(figure, path)
 
 
-def _telling_instants(run: RecordedRun) -> IntArray:
+def _overview_instants(run: RecordedRun) -> IntArray:
     """Return the indices of a few stored instants at which to draw a mechanism, evenly spread. In space other
     instants are chosen if bodies would cover each other."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]

@@ -195,7 +195,7 @@ class ModeShapes(Modes):
     """``Modes`` that can be drawn."""
 
     @classmethod
-    def of(cls, modes: Modes) -> Self:
+    def from_modes(cls, modes: Modes) -> Self:
         """Return the given modes as an object that can also be plotted, animated and reported."""
         return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
 
@@ -514,7 +514,7 @@ class BodeResponse(FrequencyResponse):
     """A ``FrequencyResponse`` that can be plotted."""
 
     @classmethod
-    def of(cls, response: FrequencyResponse) -> Self:
+    def from_response(cls, response: FrequencyResponse) -> Self:
         """Return the given frequency response as an object that can also be plotted."""
         return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
 

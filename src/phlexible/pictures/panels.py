@@ -132,18 +132,18 @@ def _liveliest_joints(run: RecordedRun) -> list[Joint]:
     if len(candidates) <= MOST_ASKED:
         return candidates
     angles = [[c for c in joint.coordinates(run.mechanism.dimension) if c.is_angle] for joint in candidates]
-    ranges = ranges_of(run, [c for own in angles for c in own], _glances(run))
+    ranges = ranges_of(run, [c for own in angles for c in own], _sampled_instants(run))
     begins = np.cumsum([0, *(len(own) for own in angles)])[:-1]
-    return _most(candidates, np.maximum.reduceat(ranges, begins))
+    return _largest_items(candidates, np.maximum.reduceat(ranges, begins))
 
 
-def _glances(run: RecordedRun) -> IntArray:
+def _sampled_instants(run: RecordedRun) -> IntArray:
     """Return indices of at most 40 evenly spread instants of a recorded run, at which many joints or bodies are
     compared."""
     return np.unique(np.linspace(0, len(run.time) - 1, GLANCES).round().astype(np.int64))
 
 
-def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
+def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
     """Return the (at most 50) things with the largest sizes, in their original order."""
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
@@ -171,7 +171,7 @@ def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
-    for placed in _alone(mechanism)[:2]:
+    for placed in _separate_bodies(mechanism)[:2]:
         if placed.data.rotates:
             spin = angular_velocity(run, placed)
             local = np.einsum("tji,tj->ti", rotation(run, placed), spin)
@@ -185,9 +185,9 @@ def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     """Return a panel with positions over time: of bodies, of both ends of rods and divided beams, and of the node
     of each soft body that moves most."""
     mechanism = run.mechanism
-    alone, wholes = _liveliest_bodies(run, _alone(mechanism)), list(mechanism.wholes.values())
+    alone, wholes = _liveliest_bodies(run, _separate_bodies(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
-    soft = [_liveliest(run, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
+    soft = [_farthest_node(run, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
     places += [(point_label(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
@@ -205,12 +205,12 @@ def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[Placed
     recorded run."""
     if len(bodies) <= MOST_ASKED:
         return bodies
-    system, places = run.system, run.recording.position[_glances(run)]
+    system, places = run.system, run.recording.position[_sampled_instants(run)]
     carriers = [int(system.layout.carrier[system.index[placed]]) for placed in bodies]
-    return _most(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
+    return _largest_items(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
 
 
-def _alone(mechanism: Mechanism) -> list[PlacedBody]:
+def _separate_bodies(mechanism: Mechanism) -> list[PlacedBody]:
     """Return the bodies of a mechanism that are not parts of a rod or of a beam divided into parts."""
     parts = {placed for whole in mechanism.wholes.values() for placed in whole.parts}
     return [placed for placed in mechanism.bodies if placed not in parts]
@@ -289,7 +289,7 @@ def point_label(port: Attachment) -> str:
     return name
 
 
-def _liveliest(run: RecordedRun, placed: PlacedBody) -> Attachment:
+def _farthest_node(run: RecordedRun, placed: PlacedBody) -> Attachment:
     """Return the node of a soft body that moves farthest from its initial position in a recorded run."""
     points = placed.data.points
     assert isinstance(points, SoftPoints), "asked for soft bodies"

@@ -46,21 +46,21 @@ class Packing:
     _known: dict[bytes, int] = field(default_factory=dict)
     _length: int = 0
 
-    def exact(self, values: Any) -> int:
+    def store_exact(self, values: Any) -> int:
         """Store an array of a report page without loss, in single precision or as whole numbers of 32 bits. Return
         its number, by which the page refers to it."""
         array = np.asarray(values)
         kind = "f4" if array.dtype.kind == "f" else "u4"
         return self._add(array.astype(f"<{kind}"), kind, [], [])
 
-    def coarse(self, values: Array) -> int:
+    def store_coarse(self, values: Array) -> int:
         """Store an array of a report page in 16 bits a value, scaled for each column over time (first axis):
         precise enough for the eye. Return its number.
 
         Numbers of one instant have no range and are stored in single precision.
         """
         if len(values) == 1:
-            return self.exact(np.asarray(values, dtype=np.float32))
+            return self.store_exact(np.asarray(values, dtype=np.float32))
         flat = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         low, high = flat.min(axis=0), flat.max(axis=0)
         scale = np.where(high > low, (high - low) / STEPS, 1.0)
@@ -68,13 +68,13 @@ class Packing:
         shift = low + scale * (STEPS // 2)
         return self._add(steps.astype("<i2").reshape(np.shape(values)), "i2", scale.tolist(), shift.tolist())
 
-    def shades(self, values: Array, low: float, high: float) -> int:
+    def store_shades(self, values: Array, low: float, high: float) -> int:
         """Store an array of a report page as 256 levels between the values ``low`` and ``high``, for colours.
         Return its number."""
         share = (np.asarray(values) - low) / (high - low or 1.0)
         return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
 
-    def raw(self, content: bytes) -> int:
+    def store_bytes(self, content: bytes) -> int:
         """Store bytes of a report page without conversion. Return the number by which the page refers to them."""
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
@@ -125,7 +125,7 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
     """Return the skin of a body (its drawn shape) with a surface thick enough to be seen in a scene of size
     ``reach`` [m]. Lines become tubes, points balls."""
     if not skin.has_surface:
-        return _clad(skin, reach)
+        return _tubes_and_balls(skin, reach)
     if skin.lines and skin.width[0] > 0:
         extent = np.ptp(skin.offsets, axis=0)
         scale = max(1.0, THINNEST * reach / skin.width[0])
@@ -134,7 +134,7 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
     return skin
 
 
-def _clad(skin: Skin, reach: float) -> Skin:
+def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
     """Return the skin of a body (its drawn shape) with tubes around its lines and balls around its points. Their
     thickness suits a scene of size ``reach`` [m]."""
     nodes: list[IntArray] = []
@@ -143,7 +143,7 @@ def _clad(skin: Skin, reach: float) -> Skin:
     triangles: list[IntArray] = []
     count = 0
     for line in skin.lines:
-        ring = _rings(skin.positions[line], 1.0)
+        ring = _tube_rings(skin.positions[line], 1.0)
         radius = max(skin.width[0] / 2, ROD * reach)
         nodes.append(np.repeat(line, SIDES))
         offsets.append(radius * ring)
@@ -166,7 +166,7 @@ def _clad(skin: Skin, reach: float) -> Skin:
     )
 
 
-def _rings(line: Array, radius: float) -> Array:
+def _tube_rings(line: Array, radius: float) -> Array:
     """Return circles of the given radius around the k points of a line (k, 3) as vertices of a tube, shape (k *
     SIDES, 3). They are perpendicular to the line and do not twist."""
     along = np.gradient(line, axis=0)
@@ -210,9 +210,9 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         is_soft = body.is_nodal and body.skin.coordinates is not None
         entry: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
         entry |= moved["bodies"][number]
-        entry["triangles"] = pack.exact(body.skin.triangles) if is_soft else None
+        entry["triangles"] = pack.store_exact(body.skin.triangles) if is_soft else None
         entry["fields"] = [
-            {"name": each.name, "values": pack.shades(each.values, *ranges[each.name][:2])}
+            {"name": each.name, "values": pack.store_shades(each.values, *ranges[each.name][:2])}
             for each in fields.get(number, ())
         ]
         entry["skin"] = None if body.is_nodal else _skin_number(scene, body, skins, known, pack)
@@ -228,7 +228,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         "string_radius": STRING_RADIUS * scene.reach,
         "bodies": bodies,
         "skins": skins,
-        "paths": pack.exact(scene.paths.astype(np.float32)) if len(scene.paths) > 1 and scene.frames.size else None,
+        "paths": pack.store_exact(scene.paths) if len(scene.paths) > 1 and scene.frames.size else None,
         "frame_count": int(scene.frames.shape[1]),
         "symbols": [
             {
@@ -267,22 +267,22 @@ def moved_data(scene: Scene, pack: Packing) -> Tree:
     shown = (*scene.bodies, *scene.surfaces)
     turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
     return {
-        "time": pack.exact(scene.time),
+        "time": pack.store_exact(scene.time),
         "bodies": [_moved_body(body, turns[:, number], pack) for number, body in enumerate(shown)],
-        "frames": pack.coarse(scene.frames) if scene.frames.size else None,
-        "frame_turns": pack.coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
-        "arrows": [pack.coarse(arrow.values) for arrow in scene.arrows],
+        "frames": pack.store_coarse(scene.frames) if scene.frames.size else None,
+        "frame_turns": pack.store_coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
+        "arrows": [pack.store_coarse(arrow.values) for arrow in scene.arrows],
     }
 
 
 def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
     if body.is_nodal:
-        return {"places": pack.coarse(body.nodes()), "origins": None, "turns": None, "eta": None}
+        return {"places": pack.store_coarse(body.nodes()), "origins": None, "turns": None, "eta": None}
     return {
         "places": None,
-        "origins": pack.coarse(body.origins),
-        "turns": pack.coarse(turns),
-        "eta": pack.coarse(body.eta) if body.eta.shape[1] else None,
+        "origins": pack.store_coarse(body.origins),
+        "turns": pack.store_coarse(turns),
+        "eta": pack.store_coarse(body.eta) if body.eta.shape[1] else None,
     }
 
 
@@ -293,14 +293,14 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
     entry = {
-        "table": pack.exact(_table(skin)),
+        "table": pack.store_exact(_table(skin)),
         "nodes": len(skin.positions),
         "n": int(skin.shapes.shape[2]),
-        "vertex_nodes": pack.exact(skin.vertex_nodes),
-        "offsets": pack.exact(skin.offsets),
-        "normals": pack.exact(skin.normals),
-        "triangles": pack.exact(skin.triangles),
-        "edges": None if skin.lines or skin.balls.size or body.kind == SURFACE else pack.exact(skin.edges()),
+        "vertex_nodes": pack.store_exact(skin.vertex_nodes),
+        "offsets": pack.store_exact(skin.offsets),
+        "normals": pack.store_exact(skin.normals),
+        "triangles": pack.store_exact(skin.triangles),
+        "edges": None if skin.lines or skin.balls.size or body.kind == SURFACE else pack.store_exact(skin.edges()),
     }
     if entry not in skins:
         skins.append(entry)
@@ -344,7 +344,7 @@ def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
             away = np.linalg.norm(body.nodes()[0] - scene.places(anchor)[0], axis=1)
             entry["nodes"] = [[int(away.argmin()), 1.0]]
         elif body.eta.shape[1]:
-            entry["shapes"] = pack.exact(np.concatenate([anchor.shapes, anchor.turns]).T)
+            entry["shapes"] = pack.store_exact(np.concatenate([anchor.shapes, anchor.turns]).T)
     return entry
 
 

@@ -105,14 +105,14 @@ def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[s
     lowest = min(float(values.min()) for _, values in panel.curves)
     highest = max(float(values.max()) for _, values in panel.curves)
     return {
-        "label": _plain(panel.label),
+        "label": _without_formulas(panel.label),
         "summary": f"All values lie between {lowest:.4g} and {highest:.4g}.",
-        "time": pack.exact(time[kept]),
+        "time": pack.store_exact(time[kept]),
         "curves": [
             {
-                "name": _plain(name),
+                "name": _without_formulas(name),
                 "dash": False,
-                "values": pack.exact(values[kept]),
+                "values": pack.store_exact(values[kept]),
                 "range": [float(values.min()), float(values.max())],
             }
             for name, values in panel.curves
@@ -120,7 +120,7 @@ def _packed(panel: Panel, time: Array, pack: Packing, shown: IntArray) -> dict[s
     }
 
 
-def _plain(text: str) -> str:
+def _without_formulas(text: str) -> str:
     """Return a text for Matplotlib without the signs of formulas, so that HTML can show it."""
     found = FORMULA.sub(lambda match: match[1].replace("\\omega_", "ω").replace("_", ""), text)
     return found.replace(r"\$", "$")
@@ -199,7 +199,7 @@ def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
     ]
 
 
-def measured(
+def readings(
     sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
     """Return the readings of sensors over a run and further curves, by name with unit, for the plots of a report.

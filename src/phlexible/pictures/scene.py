@@ -192,7 +192,7 @@ class _Box:
     low: Array = field(default_factory=lambda: np.full(3, np.inf))
     high: Array = field(default_factory=lambda: np.full(3, -np.inf))
 
-    def take(self, points: Array) -> None:
+    def include(self, points: Array) -> None:
         """Enlarge this bounding box so that it contains the finite ones of the given points (..., 3)."""
         flat = points.reshape(-1, 3)
         flat = flat[np.isfinite(flat).all(axis=1)]
@@ -253,14 +253,14 @@ class Scene:
     def corners(self) -> tuple[Array, Array]:
         """Lowest and highest coordinates of everything in this scene over all its instants, shape (3,) each [m]."""
         ends = _Box()
-        ends.take(self.paths)
+        ends.include(self.paths)
         for body in (*self.bodies, *self.surfaces):
-            ends.take(body.nodes())
+            ends.include(body.nodes())
             if body.skin.has_surface:
-                ends.take(body.vertices())
+                ends.include(body.vertices())
         for symbol in self.symbols:
             if symbol.kind is not SymbolKind.RAIL:
-                ends.take(self.places(symbol.anchor))
+                ends.include(self.places(symbol.anchor))
         return ends.low, ends.high
 
     @cached_property

@@ -93,7 +93,7 @@ def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator
                 continue
             anchor = places.anchor(entry.attachment)
             if entry.axes is Axes.BODY:
-                values = _turned(scene, anchor, values)
+                values = _body_to_world(scene, anchor, values)
             yield Arrow(str(load), anchor, isinstance(entry, Torque), values)
 
 
@@ -116,7 +116,7 @@ def _values(entry: PointLoad, time: Array) -> Array | None:
         return None
 
 
-def _turned(scene: Scene, anchor: Anchor, values: Array) -> Array:
+def _body_to_world(scene: Scene, anchor: Anchor, values: Array) -> Array:
     """Convert vectors (k, 3) in the axes of a body to world axes at all k instants of a scene, shape (k, 3)."""
     axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
     return np.asarray(np.einsum("tij,tj->ti", axes, values))
@@ -350,7 +350,7 @@ def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
     """Return the scene (drawable states) of a recorded run at the stored instants with the given indices."""
     record, poses = run.recording, _poses(run.at(instants), len(instants))
     time, frames, turns = record.time[instants], record.frames[instants], record.frame_rotations[instants]
-    return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
+    return _scene(run.mechanism, time, poses, frames, turns, _frame_paths(run))
 
 
 def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
@@ -458,7 +458,7 @@ def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
     return positions
 
 
-def _smooth_paths(run: RecordedRun) -> Array:
+def _frame_paths(run: RecordedRun) -> Array:
     """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m]: cubic curves
     through stored positions and velocities."""
     time, places = run.recording.time, run.recording.frames
@@ -492,7 +492,7 @@ def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]
     scaled = []
     for shape in shapes:
         turned = most_real(shape)
-        size = _size(linear, still, turned)
+        size = _displacement_size(linear, still, turned)
         turn = largest_turn(linear, turned)
         away = RELATIVE_AMPLITUDE * extent / size if size > 1e-6 * turn * extent and size else np.inf
         scaled.append(turned * min(away, LARGEST_TURN / turn if turn else np.inf, 1e12))
@@ -522,7 +522,7 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
     return posed_scene(system.mechanism, time, poses)
 
 
-def _size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
+def _displacement_size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
     """Return the largest displacement of a drawn node for a mode shape, by which the shape is scaled [m]. It is
     evaluated for a small multiple of the shape."""
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)

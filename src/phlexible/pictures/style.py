@@ -318,14 +318,14 @@ def rgb(color: str) -> Array:
     return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
 
 
-def faded(color: str, strength: float) -> tuple[float, float, float]:
+def faded_color(color: str, strength: float) -> tuple[float, float, float]:
     """Return a colour "#rrggbb" mixed with white as red, green and blue between 0 and 1; ``strength`` 0 is white, 1
     the colour."""
     red, green, blue = (1 - strength) + strength * rgb(color)
     return float(red), float(green), float(blue)
 
 
-def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
+def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
     """Return the colours (t, 3) of triangles with corners (t, 3, 3), lit by a lamp from above. ``base`` are their
     own colours, (3,) or (t, 3); ``strength`` below 1 fades them."""
     a, b, c = np.moveaxis(corners, 1, 0)
@@ -337,7 +337,7 @@ def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
     return np.asarray(np.clip((1 - strength) + strength * lit, 0.0, 1.0))
 
 
-def moved_back(corners: Array, viewer: Array, way: float) -> Array:
+def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
     """Return triangles (t, 3, 3) in which those that show their inner side to the viewer are moved away from him.
     ``viewer`` is the unit vector to the viewer, ``way`` the distance.
 
@@ -349,7 +349,7 @@ def moved_back(corners: Array, viewer: Array, way: float) -> Array:
     return np.asarray(corners - back[:, None, None] * viewer)
 
 
-def refined(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
+def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
     """Return triangles (t, 3, 3) or lines (t, 2, 3) halved until no edge is longer than ``longest``. The second
     result is the index of each one's original; ``most`` limits their number.
 

@@ -65,7 +65,7 @@ class LinearModel(ObservedPHDAE):
         Raises:
             ParameterError: a count below 1.
         """
-        return ModeShapes.of(lowest_model_modes(self, count))
+        return ModeShapes.from_modes(lowest_model_modes(self, count))
 
     def eliminate_constraints(self) -> "LinearModel":
         """Return an equivalent linear model without joint multipliers, in coordinates that the joints leave free.
@@ -129,7 +129,7 @@ class LinearModel(ObservedPHDAE):
             ModelError: more than a million pairs of an input and an output.
             PoleError: an undamped pole among the frequencies.
         """
-        return BodeResponse.of(frequency_response(with_signals(self, inputs, outputs), frequencies))
+        return BodeResponse.from_response(frequency_response(with_signals(self, inputs, outputs), frequencies))
 
     def structure_errors(self) -> dict[str, float]:
         """Return by name how far the matrices of this linear model are from the port-Hamiltonian structure.

@@ -18,7 +18,7 @@ from phlexible.measure.sensors import sensors as checked_sensors
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page
-from phlexible.pictures.reports import measured, motion_page, motion_sections
+from phlexible.pictures.reports import motion_page, motion_sections, readings
 from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class MotionPictures:
             return
         write_page(
             target,
-            motion_page(self.run, self.is_complete, frames, points, measured(sensors, self.run, curves), title),
+            motion_page(self.run, self.is_complete, frames, points, readings(sensors, self.run, curves), title),
         )
 
     def _stepped_page(self, sensors: Sequence[Sensor], title: str | None) -> str:
@@ -183,7 +183,7 @@ class MotionPictures:
         """
         pixels = whole("height", height)
         return InlinePage(
-            motion_page(self.run, self.is_complete, frames, points, measured(sensors, self.run, None), None), pixels
+            motion_page(self.run, self.is_complete, frames, points, readings(sensors, self.run, None), None), pixels
         )
 
     def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:

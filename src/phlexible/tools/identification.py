@@ -138,7 +138,7 @@ class _Experiments:
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
         """The model of one recording, by its number."""
-        return self.build({**data.inputs, **self.unknowns.model.made(self.unknowns.of_model(values, number)[0])})
+        return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
         """Warn of data in mm or degrees, which follow the model's readings but exceed its size or a full turn."""
@@ -164,7 +164,7 @@ class _Experiments:
 
     def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
         own, places = self.unknowns.of_model(values, number)
-        given, scales = self.unknowns.model.made(own), self.unknowns.scales
+        given, scales = self.unknowns.model.nested(own), self.unknowns.scales
         match self.data[number]:
             case Recording() as data:
                 yield from self._over_time(data, number, Parameters(given, scales), places, values)
@@ -708,7 +708,7 @@ class _Search:
         shifts = self._shifts(values, covariance @ slopes.T, residuals)
         texts += _moved_beyond(self._unknowns.labels, np.sqrt(np.diag(covariance)), shifts)
         return Fit(
-            dict(self._unknowns.shaped(values.copy())),
+            dict(self._unknowns.structured(values.copy())),
             tuple(self._unknowns.labels),
             covariance,
             predictions,
