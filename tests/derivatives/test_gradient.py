@@ -281,14 +281,14 @@ def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, option
     """With the same digits; gradients differ by round-off of sums and of differences of readings."""
     build, cost, parameters, (duration, _) = CASES["satellite"]
     signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 9), np.cos(np.linspace(0, 5, 9)))}
-    runs, made = {}, gradients.run_of
+    runs, made = {}, gradients.run_from_log
 
     def kept(*arguments):
         run = made(*arguments)
         runs.setdefault(run.times.tobytes(), []).append(run)
         return run
 
-    monkeypatch.setattr(gradients, "run_of", kept)
+    monkeypatch.setattr(gradients, "run_from_log", kept)
     given = signal if is_signal else {**signal, "wheel": signal["wheel"].values}
 
     def whole(p):

@@ -263,7 +263,7 @@ def controllers_of(assembly: Assembly) -> list[ControlledValue]:
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """Return the changes of all load values of a model that a unit of each controller value causes, shape
+    """Return by how much a unit of each output value of a controller changes all load values of the model, shape
     (controller values, count). ``count`` is the number of load values."""
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
@@ -365,8 +365,8 @@ class LawsOfState:
 
     @property
     def directions(self) -> Array:
-        """Changes of all load values of the model that a unit of each value of the state-dependent forces causes,
-        shape (values, load values)."""
+        """Matrix that says by how much a unit of each state-dependent force value (Python function of the state)
+        changes all load values of the model; shape (values, load values)."""
         return self._controllers.law_directions
 
 

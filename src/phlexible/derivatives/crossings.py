@@ -76,8 +76,8 @@ def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> 
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
-    """Return the derivative of a sensor reading with respect to pose and velocities in one state of a model at a
-    time [s]. ``state`` is one row of the state tables."""
+    """Return the derivative of a sensor reading with respect to pose and velocities in a single state of a model at
+    a time [s]. ``state`` is a flat state, ``assembly`` the tables of numbers of the model."""
     return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
@@ -98,13 +98,14 @@ def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
 
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
-    velocities before the event."""
+    velocities before the event. The state before the event fixes these coordinates."""
     return slopes_at(jump.time, jump.before, assembly, Gaps(rows_of_locks(jump, assembly)))
 
 
 def velocities_after(jump: VelocityJump, assembly: Assembly) -> Array:
-    """Return the velocities after a velocity jump (projection onto the constraints), shape (velocities,). They are
-    computed from the recorded state before the jump with the data of a (perturbed) ``assembly``."""
+    """Return the velocities after a jump of the velocities (projection onto the constraints, as at events), shape
+    (velocities,). They are computed from the recorded state before it with the data of ``assembly``, a (perturbed)
+    model."""
     return read_at(jump.time, jump.before, assembly, Projected())
 
 

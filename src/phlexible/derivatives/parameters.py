@@ -56,8 +56,8 @@ class Direction:
 
     @property
     def size(self) -> float:
-        """Largest absolute component of this change of parameters: the step of the central difference, in the unit
-        of the parameter."""
+        """Largest absolute component of this change of the parameter vector, along which a central difference is
+        taken: the size of its step."""
         return float(np.abs(self.change).max())
 
 
@@ -112,8 +112,8 @@ class Parameters:
         return len(self.values)
 
     def nested(self, values: Array) -> Any:
-        """Return the argument for the user's build function that belongs to a flat vector of parameter values,
-        shape (parameters,). It is a dictionary by name, with signals made anew, or one array."""
+        """Convert a flat vector of parameter values, shape (parameters,), to the argument of the user's build
+        function. It is a dictionary by name, with signals (sampled functions) made anew, or one array."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
             own = values[self.places[name]]

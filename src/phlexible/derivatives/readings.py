@@ -69,8 +69,8 @@ class Readable(Protocol):
         """Whether this sensor reads energies, whose derivatives need a difference formula of higher order."""
 
     def read(self, run: Any) -> Array:
-        """Return the readings of this sensor at all instants of a recorded run, shape (instants,) or (instants,
-        components)."""
+        """Return the readings of this sensor at all instants of a recorded simulation, shape (instants,) or
+        (instants, components)."""
 
 
 class Projected:
@@ -103,8 +103,8 @@ class Reader:
 
     @cached_property
     def prescribed(self) -> RecordedGiven:
-        """Prescribed motions at all times of this sensor reader: positions, rotations and velocities of moving
-        frames, and paths with their rates."""
+        """Prescribed motions at all times of this object, which reads sensors at given states: positions, rotations
+        and velocities of moving frames, and paths with their rates."""
         system = self.assembly.system
         own = GivenFunctions(system.moving_frames, system.paths, self.times)
         return RecordedGiven(
@@ -118,8 +118,8 @@ class Reader:
 
     @cached_property
     def moving(self) -> Array:
-        """Prescribed vectors of the mechanism (moving frames, paths) at all times of this sensor reader, shape
-        (times, 3 * vectors)."""
+        """Prescribed vectors of the mechanism at all times of this sensor reader, shape (times, 3 * vectors). They
+        are given by moving frames and paths, functions of time."""
         return self.assembly.moving_values(self.times)
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:

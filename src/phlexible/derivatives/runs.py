@@ -292,18 +292,18 @@ class TakenRun:
 
     @property
     def system(self) -> System:
-        """Mechanism of this run as arrays of numbers."""
+        """Mechanism whose simulation this run is, as arrays of numbers."""
         return self.assembly.system
 
     @property
     def velocities(self) -> int:
-        """Number of velocities of the mechanism of this run."""
+        """Number of velocities (linear, angular, elastic) of the mechanism of this simulated run."""
         return int(self.assembly.memory.counts["velocities"])
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """State tables of this run (position, rotation, velocity, ...) by name at the stored instants, shape
-        (instants, ...) each."""
+        """Recorded states of this simulated run at the stored instants, as tables by name (position, rotation,
+        velocity, ...), shape (instants, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property

@@ -372,8 +372,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints (derivatives) of the costs and of the gaps between shots with respect to the states and
-        equations within each shot. One tuple of three arrays for each shot: poses, velocities, equations.
+        """Derivatives of the costs and of the gaps between shots (segments of a run) with respect to the states and
+        equations within each shot. One tuple for each shot: poses, velocities, equations.
 
         With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
         equations, shape (steps, costs + defects, unknowns).
@@ -399,8 +399,8 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoint of each cost, then of each component of the gaps between shots: derivatives with respect to the
-        initial state and the equations of all steps."""
+        """Adjoints of a multiple-shooting run: first of each cost, then of each gap between shots (segments of the
+        run). An adjoint has derivatives with respect to the initial state and to the equations of all steps."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]

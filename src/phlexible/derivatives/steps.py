@@ -78,18 +78,18 @@ class TakenSteps:
 
     @property
     def system(self) -> System:
-        """Mechanism of these steps as arrays of numbers."""
+        """Mechanism whose simulation these recorded time steps are, as arrays of numbers."""
         return self.assembly.system
 
     @property
     def count(self) -> int:
-        """Number of steps in this stretch of consecutive steps."""
+        """Number of time steps in this recorded stretch of consecutive steps."""
         return len(self.sizes)
 
     @cached_property
     def rows(self) -> Mapping[str, Array]:
-        """State tables (position, rotation, velocity, ...) of these steps by name at all instants, shape (steps +
-        1, ...) each."""
+        """Recorded states of these time steps at all their ends, as tables by name (position, rotation, velocity,
+        ...), shape (steps + 1, ...) each."""
         return self.assembly.memory.rows(self.states)
 
     @cached_property
@@ -248,8 +248,8 @@ class TakenSteps:
 
 
 def constraint_rows(assembly: Assembly) -> IntArray:
-    """Return the index of each constraint's equation among the equations of a step, in the order of the
-    multipliers, shape (constraints,)."""
+    """Return for each constraint of a mechanism the index of its equation among the equations of a time step, in
+    the order of the multipliers. Shape (constraints,); ``assembly`` has the tables of numbers of the model."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
     for i in range(memory.counts["constraints"]):
@@ -259,16 +259,16 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 
 
 def rolling_rows(assembly: Assembly) -> IntArray:
-    """Return the indices, among the equations of a step, of constraints of rolling without slip, which act on the
-    displacement over a step."""
+    """Return the indices of the equations for rolling without slip among the equations of a time step. ``assembly``
+    has the tables of numbers of the model; these equations act on the displacement over the step."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the entries of Newton's matrix that differentiation of a step reads, as an array of (place in memory,
-    row, column). The numbers of entries of the first two kinds come with it."""
+    """Return which entries of Newton's matrix of a time step are needed for its derivatives, as integers (place in
+    memory, row, column). The numbers of entries of the first two kinds come with them."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]

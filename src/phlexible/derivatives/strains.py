@@ -15,8 +15,9 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_places(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of a mechanism in one row of its state tables. They belong to
-    viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags are left out.
+    """Return the indices of the history variables of a mechanism in a flat state (one row of the state tables).
+    They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
+    are left out.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -60,8 +61,8 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 
 def pair_numbers(memory: Memory, states: Array) -> Array:
-    """Return the identification numbers of the contact pairs of contact groups that each state stores, shape
-    (states, pairs). Zero marks an empty row."""
+    """Return the identification numbers of the contact pairs that each of the given states stores, shape (states,
+    pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an empty row."""
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 

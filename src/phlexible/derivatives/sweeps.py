@@ -60,8 +60,8 @@ class RunParts:
     conditions: Array
 
     def minus(self, other: "RunParts", scale: float) -> "RunParts":
-        """Return the difference of two sets of values for the equations of a run (steps, jumps, controllers,
-        events), divided by ``scale``."""
+        """Return the difference of two sets of values for all equations of a simulated run, divided by ``scale``: a
+        difference quotient. The sets cover steps, velocity jumps, controllers and events."""
 
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
@@ -69,8 +69,8 @@ class RunParts:
         return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
     def times(self, other: "RunParts") -> float:
-        """Return the dot product of two sets of values for the equations of a run, summed over steps, jumps,
-        controllers and events: adjoints times changes."""
+        """Return the dot product of two sets of values for all equations of a simulated run (steps, velocity jumps,
+        controllers, events). An adjoint times changes of the equations is the change of a cost."""
 
         def product(a: Any, b: Any) -> float:
             return sum(map(product, a, b)) if isinstance(a, tuple) else float(np.sum(a * b))
@@ -142,7 +142,8 @@ class _Laws:
         return self._slopes[piece.stretch][piece.first : piece.last]
 
     def places(self) -> list[slice]:
-        """Return for each controller of this run the slice of its values among the values of all controllers."""
+        """Return for each sampled controller of a run the slice of its output values among the values of all
+        controllers."""
         ends = np.cumsum([0, *(each.value.size for each in self.tapes)]).tolist()
         return [slice(a, b) for a, b in pairwise(ends)]
 

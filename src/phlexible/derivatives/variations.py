@@ -30,8 +30,8 @@ class Variation:
     strains: Array = field(default_factory=lambda: np.zeros(0))
 
     def times(self, other: "Variation") -> float:
-        """Return the dot product of two changes (or of an adjoint and a change) of a state, summed over pose,
-        velocity and history variables."""
+        """Return the dot product of two small changes of a state, summed over pose, velocities and history
+        variables. An adjoint times a change is the change of a cost."""
         found = self.pose @ other.pose + self.velocity @ other.velocity
         return float(found + self.strains @ other.strains)
 

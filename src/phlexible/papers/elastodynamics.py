@@ -78,8 +78,8 @@ class CornerTractions:
 
     @property
     def numbers(self) -> IntArray:
-        """Indices of the unknown stress components of each of the T cells among all of the mesh, shape (T, d (d +
-        1), d): for each stress function of the cell the d components of a traction."""
+        """Indices of the unknown stress components that belong to each cell of the mesh, shape (T, d (d + 1), d).
+        Each stress function of a cell has d components of a traction; T is the number of cells."""
         return np.asarray(self.dimension * self.corners[..., None] + np.arange(self.dimension))
 
 

@@ -150,8 +150,9 @@ class Equations:
         return forces, self.model.descriptor_solutions(x, forces)
 
     def _multiplier_flows(self, x: Array) -> Array:
-        """Return the right-hand sides (J - R) z of a port-Hamiltonian model at the state x for unit multipliers,
-        shape (multipliers, n). One multiplier after the other is 1, all other efforts are zero."""
+        """Return how unit multipliers (constraint forces) act in the equations of a port-Hamiltonian model at the
+        state x: right-hand sides, shape (multipliers, n). One multiplier after the other is 1, all other efforts
+        are zero."""
         units = np.eye(len(x))[self.is_algebraic]
         no_inputs = np.zeros((len(units), self.model.port_size))
         return self.model.flows(np.broadcast_to(x, units.shape), units, no_inputs)

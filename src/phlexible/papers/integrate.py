@@ -107,8 +107,8 @@ class _InputSignal:
         object.__setattr__(self, "shape", (int(self.place.stop - self.place.start),))
 
     def at(self, time: float, x: Array) -> Array:
-        """Return the values of some inputs of a port-Hamiltonian model at a time [s] and a state x by calling the
-        user's function; raise an error for values of a wrong shape."""
+        """Return the values that a user's function prescribes for some inputs of a model at a time [s] and a state
+        x. A wrong shape raises an error."""
         try:
             value = self.function(time, x) if self.takes_state else self.function(time)
         except PhlexibleError:

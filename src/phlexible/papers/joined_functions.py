@@ -100,15 +100,15 @@ class JoinedFunctions:
         return int(self._functions.set.carrier[vector])
 
     def vectors_of(self, function: int) -> Iterator[int]:
-        """Yield the indices of the world vectors (points and directions on bodies) on which one function of a
-        mechanism, given by its index, depends. Joints constrain such functions, and forces act along them."""
+        """Yield the indices of the world vectors (points and directions on bodies) on which a scalar function of a
+        mechanism depends. ``function`` is its index; joints constrain such functions, and forces act along them."""
         functions = self._functions
         for _, a, b, _ in functions.functions[function]:
             yield from (vector for _, vector in (*functions.chords[a], *functions.chords[b]))
 
     def is_timed(self, function: int) -> bool:
-        """Return whether a function of a mechanism, given by its index, changes with time even if no body moves:
-        because of a prescribed motion or a moving frame."""
+        """Return whether a scalar function of the pose, which a joint constrains or a force acts along, changes
+        with time even if no body moves. Prescribed motions and moving frames do that; ``function`` is its index."""
         if self._functions.offsets[function] is not None:
             return True
         timed = any(term[3] is not None for term in self._functions.functions[function])
@@ -122,8 +122,8 @@ class JoinedFunctions:
         return np.array([vector for _, vector in chord], dtype=np.int64)
 
     def evaluate(self, x: Array) -> Poses:
-        """Evaluate the functions that joints constrain and forces act along in T states x (T, n) of a mechanism:
-        return their values, the world vectors in them and all derivatives, for one use by many methods."""
+        """Evaluate the scalar functions that joints constrain and forces act along in T states x (T, n) of a
+        mechanism. The result has their values, the world vectors in them, and all derivatives."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))

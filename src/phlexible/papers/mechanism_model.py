@@ -500,7 +500,7 @@ class MechanismModel(ComposedModel):
     @cached_property
     def _couplings(self) -> list[IntArray]:
         """Groups of indices of states that depend on each other, one group for each constraint row, force
-        coordinate and load of this mechanism; they give the sparsity pattern of the derivatives."""
+        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, place in enumerate(own):

@@ -258,8 +258,8 @@ def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
 
 
 def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -> Array:
-    """Return shape functions (k, 3, n) of a flexible body at k points ``places`` (k, 3) without the rigid motion of
-    its first interface. A body without interfaces keeps its shapes.
+    """Return shape functions (k, 3, n) of a flexible body as seen from its first interface, whose rigid motion is
+    subtracted. ``places`` (k, 3) are their points; without an interface they are unchanged.
 
     A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
     """

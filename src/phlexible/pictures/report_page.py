@@ -199,8 +199,8 @@ Tree = dict[str, Any]
 
 
 def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Packing) -> Tree:
-    """Return a scene as nested dictionaries that the 3D viewer of a report reads. Arrays are stored in ``pack``;
-    ``fields`` are stresses and forces for colours by index of the body."""
+    """Return a scene (drawable mechanism) as nested dictionaries that the 3D viewer of a report reads. Arrays are
+    stored in ``pack``; ``fields`` are stresses and forces for colours by index of the body."""
     moved = moved_data(scene, pack)
     skins: list[Tree] = []
     known: dict[int, int] = {}
@@ -262,8 +262,8 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 
 
 def moved_data(scene: Scene, pack: Packing) -> Tree:
-    """Return those data of a scene for the 3D viewer of a report that change with time: poses of bodies and
-    surfaces, moving frames and arrows. Arrays are stored in ``pack``."""
+    """Return those data of a scene (drawable mechanism) for the 3D viewer of a report that change with time. They
+    are poses of bodies and surfaces, moving frames and arrows; arrays are stored in ``pack``."""
     shown = (*scene.bodies, *scene.surfaces)
     turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
     return {

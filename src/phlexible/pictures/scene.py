@@ -155,7 +155,7 @@ class DrawnBody:
 
     @property
     def is_rigid(self) -> bool:
-        """Whether this drawn body has no elastic coordinates."""
+        """Whether this body of a drawn scene has no elastic coordinates, so that it does not deform."""
         return not self.eta.shape[1]
 
     def places(self, positions: Array, shapes: Array, scale: float = 1.0) -> Array:

@@ -53,8 +53,8 @@ class AnchorPlaces:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Return an object that knows the indices of all bodies and moving frames of a mechanism, for the points of
-        a scene."""
+        """Return an object that knows the indices of all bodies and moving frames of a mechanism. Points of a drawn
+        scene refer to these."""
         bodies = {placed: index for index, placed in enumerate(mechanism.bodies)}
         return cls(bodies, {frame: index for index, frame in enumerate(moving_frames(mechanism))})
 
@@ -200,8 +200,8 @@ def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]
 
 
 def _moving(label: str, joint: KinematicPair, coordinate: str, places: AnchorPlaces) -> Symbol:
-    """Return the symbol of a drive or motor that rotates a joint or moves it along its axis; ``coordinate`` is the
-    driven joint coordinate."""
+    """Return the drawn symbol of a drive or motor that rotates a joint or moves it along its axis. ``coordinate``
+    is the driven joint coordinate, ``places`` gives the indices of bodies."""
     if coordinate.endswith("angle"):
         return _in_joint(SymbolKind.MOTOR, label, joint, places)
     return Symbol(SymbolKind.ACTUATOR, label, places.anchor(joint.second), NO_AXIS, places.anchor(joint.first))

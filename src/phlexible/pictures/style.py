@@ -338,8 +338,8 @@ def lit_colors(base: Array, corners: Array, strength: float = 1.0) -> Array:
 
 
 def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
-    """Return triangles (t, 3, 3) in which those that show their inner side to the viewer are moved away from him.
-    ``viewer`` is the unit vector to the viewer, ``way`` the distance.
+    """Return triangles (t, 3, 3) of a drawn surface in which those that show their inner side to the viewer are
+    moved away from him. ``viewer`` is the unit vector to the viewer, ``way`` the distance.
 
     By ``way`` and their own depth, so that they are behind the outer side of a thin body, however they are cut.
     """
