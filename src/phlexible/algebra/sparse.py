@@ -57,7 +57,7 @@ def hstack(*blocks: Matrix) -> Matrix:
     """Return matrices with the same number of rows joined side by side; the result is a dense array if all of them
     are, else a sparse CSR array."""
     if all(isinstance(block, np.ndarray) for block in blocks):
-        return np.hstack(blocks)
+        return np.concatenate(blocks, axis=1)
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
 
 

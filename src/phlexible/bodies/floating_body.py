@@ -205,6 +205,29 @@ class FloatingBody:
             return np.asarray(planes - np.outer(moments.removed[:, 0], moments.removed[:, 0]))
         return self.second_moments[:, :, 0, 0]
 
+    def in_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
+        """Return this body in fewer elastic coordinates, where eta = columns @ (new coordinates).
+
+        Args:
+            columns: shape (n, k), dense.
+            points: finds material points in the new coordinates.
+        """
+        wide = np.zeros((len(columns) + 1, columns.shape[1] + 1))
+        wide[0, 0], wide[1:, 1:] = 1.0, columns
+        second = wide.T @ self.all_moments @ wide
+        stiffness, damping = (columns.T @ matrix @ columns for matrix in (self.strain.stiffness, self.damping))
+        rows, squares = self.strain.rows @ columns, self.strain.squares @ columns
+        strain = replace(self.strain, stiffness=(stiffness + stiffness.T) / 2, rows=rows, squares=squares)
+        return replace(
+            self,
+            first_moments=self.first_moments @ wide,
+            second_moments=(second + second.transpose(1, 0, 3, 2)) / 2,
+            strain=strain,
+            damping=damping,
+            points=points,
+            elastic_units=self.elastic_units[: columns.shape[1]],
+        )
+
     def with_arrays(self) -> "FloatingBody":
         """Return this body with dense arrays in place of all sparse matrices."""
         return replace(

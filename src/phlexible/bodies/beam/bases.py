@@ -1,5 +1,6 @@
 """Elastic coordinates of a beam: its frame, modes and reduced bases (docs/theory.md, 2 and 3)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations_with_replacement
@@ -55,12 +56,12 @@ LONG = 256
 """Number of coordinates above which nodal bases are sparse; below, dense arrays are as fast."""
 
 
-def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: bool = False) -> BeamBasis:
+def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
     """Return a basis of the elastic coordinates of a beam, matrix (mesh.size, n): the nodal displacements and
     slopes that its frame conditions (clamped start, simple supports, mean axis) leave free.
 
     Args:
-        inertia: of the beam, which defines the mean axis.
+        inertia: function that returns the inertia of the beam, which defines the mean axis.
         is_sparse: whether the basis of a long beam is a sparse matrix (never for the mean axis, whose columns are
             full).
     """
@@ -69,13 +70,13 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia, is_sparse: b
             removed = [mesh.index(0, component) for component in mesh.components()]
         case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
             removed = _simple_supports(mesh)
-    kept = np.setdiff1d(np.arange(mesh.size), removed)
+    kept = np.delete(np.arange(mesh.size), removed)
     if is_sparse and frame is not Frame.MEAN_AXIS and len(kept) > LONG:
         ones = (np.ones(len(kept)), (kept, np.arange(len(kept))))
         return BeamBasis(sparse.coo_array(ones, (mesh.size, len(kept))).tocsr(), mesh.families()[kept])
     columns = np.eye(mesh.size)[:, kept]
     if frame is Frame.MEAN_AXIS:
-        conditions = momentum_rows(mesh, inertia)
+        conditions = momentum_rows(mesh, inertia(mesh))
         columns[removed] = -np.linalg.solve(conditions[:, removed], conditions[:, kept])
     return BeamBasis(columns, mesh.families()[kept])
 
@@ -232,12 +233,11 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
     for members in _decoupled_groups(basis.families[across], reduced_mass, reduced_stiffness):
         block = np.ix_(members, members)
         squares, vectors = eigh(reduced_stiffness[block], reduced_mass[block])
-        for square, vector in zip(squares, vectors.T, strict=True):
-            shape = np.zeros(len(basis.families))
-            shape[across[members]] = signed_columns(vector[:, None])[:, 0]
-            shape[np.abs(shape) * weights < ROUND_OFF] = 0.0  # nodes of a mode in elements' nodes
-            largest = across[members][int(np.argmax(np.abs(vector)))]
-            candidates.append((float(square), int(basis.families[largest]), shape))
+        shapes = np.zeros((len(basis.families), len(squares)))
+        shapes[across[members]] = signed_columns(vectors)
+        shapes[np.abs(shapes) * weights[:, None] < ROUND_OFF] = 0.0  # nodes of a mode in elements' nodes
+        kinds = basis.families[across[members][np.abs(vectors).argmax(axis=0)]]
+        candidates += zip(squares.tolist(), kinds.tolist(), shapes.T, strict=True)
     if modes > len(candidates):
         raise ParameterError(
             f"modes must be at most {len(candidates)}, the bending and torsion coordinates of these elements, "

@@ -214,14 +214,21 @@ class Beam(Body):
             mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
             return self._assemble(mesh, basis.columns, self.damping_ratio)
         mesh, basis = self._coordinates(dimension)
-        body = self._assemble(mesh, basis.columns, 0.0)
+        body, axial, unit = self._assemble(mesh, basis.columns, 0.0), 0, "1"
+        mass, stiffness = elastic_mass(body), linear_stiffness(body.strain)
         if isinstance(self.modes, ReducedBasis):
             chosen = self._checked_columns(self.modes, dimension)
             check_basis(chosen, body.strain)
-            return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
-        modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), whole("modes", self.modes))
-        axial = int((modal.families == Family.AXIAL).sum())
-        return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL, axial)
+        else:
+            whole_basis = BeamBasis(np.eye(len(mass)), basis.families)
+            modal = modal_basis(whole_basis, mass, stiffness, whole("modes", self.modes))
+            chosen, axial, unit = modal.columns, int((modal.families == Family.AXIAL).sum()), MODAL
+        columns, mass, stiffness = basis.columns @ chosen, chosen.T @ mass @ chosen, chosen.T @ stiffness @ chosen
+        return replace(
+            body.in_basis(chosen, BeamPoints(mesh, columns)),
+            damping=modal_damping(mass, stiffness, self.damping_ratio, axial),
+            elastic_units=coordinate_units(mesh, columns, unit),
+        )
 
     def resolved(self, is_clamped: bool) -> Self:
         """Return this beam with ``frame="auto"`` replaced: "cantilever" if its start is clamped (``is_clamped``) or
@@ -367,7 +374,7 @@ class Beam(Body):
         to mesh coordinates. The basis is a sparse matrix on request (``is_sparse``)."""
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
-        return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh), is_sparse)
+        return mesh, frame_basis(Frame(self.frame), mesh, self._inertia, is_sparse)
 
     def _checked_columns(self, basis: ReducedBasis, dimension: int) -> Array:
         """Return the columns of a user's reduced basis, shape (n, k). Raise ``ParameterError`` unless n is the
@@ -380,15 +387,9 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(
-        self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio, unit: str = "1", axial: int = 0
-    ) -> FloatingBody:
+    def _assemble(self, mesh: BeamMesh, columns: Matrix, ratio: DampingRatio) -> FloatingBody:
         """Return this beam as arrays (mass integrals, strain energy, damping) for elastic coordinates eta whose
-        mesh coordinates are ``columns @ eta``. ``ratio`` is the modal damping ratio, ``unit`` the unit of
-        coordinates that are no nodal displacement or rotation.
-
-        A sequence of damping ratios does not count the modes of the first ``axial`` coordinates.
-        """
+        mesh coordinates are ``columns @ eta``. ``ratio`` is the modal damping ratio."""
         inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
         first, second = beam_moments(mesh, columns, inertia)
         strain = beam_strain(self.element_forces(points), Strain(self.strain))
@@ -403,10 +404,10 @@ class Beam(Body):
             viscosity=self.viscosity,
             points=points,
             size=self.length,
-            elastic_units=coordinate_units(mesh, columns, unit),
+            elastic_units=coordinate_units(mesh, columns, "1"),
             relaxation=relative_relaxation(self.material, self._sections),
         )
-        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio, axial))
+        return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.caching import CACHED_SIZE, cached_by_values
 from phlexible.algebra.fields import Finite, Positive, convert_fields
-from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows
+from phlexible.algebra.sparse import Matrix, as_array, hstack, scaled_rows, vstack
 from phlexible.bodies.floating_body import LocalMoments
 from phlexible.bodies.material import Material
 from phlexible.elements.line_functions import (
@@ -598,25 +598,22 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
     """
-    psi, size = _section_fields(mesh, basis, inertia), basis.shape[1] + 1
-    first = np.array([sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(3)])
-    planes: dict[tuple[int, int], Matrix] = {}
-    for a in range(3):
-        for b in range(a, 3):
-            plane: Any = sum(_mass_integral(psi, inertia.moments, a, b, i, j) for i, j in _moment_pairs(inertia))
-            planes[a, b] = plane if a != b else (plane + plane.T) / 2
-            planes[b, a] = planes[a, b].T
-    planes[0, 0][0, 0] -= inertia.spin
-    if isinstance(basis, np.ndarray):
-        second = np.zeros((3, 3, size, size))
-        for (a, b), plane in planes.items():
-            second[a, b] = plane
-        return first, second
-    matrices = {key: sparse.csr_array(plane) for key, plane in planes.items()}
-    for plane in matrices.values():
-        plane.eliminate_zeros()
-        plane.sort_indices()
-    rows = tuple(tuple(matrices[a, b] for b in range(3)) for a in range(3))
+    psi, size, count = _section_fields(mesh, basis, inertia), basis.shape[1] + 1, len(inertia.x)
+    if isinstance(psi, np.ndarray):
+        weighted = np.einsum("kij,jkc->ikc", inertia.moments, psi.reshape(4, count, -1)).reshape(psi.shape)
+    else:
+        weighted = sparse.block_array([[sparse.diags_array(m) for m in row] for row in inertia.moments.T]) @ psi
+    products = psi.T @ weighted
+    products = (products + products.T) / 2
+    products[0, 0] -= inertia.spin
+    first, sizes = weighted[:count].sum(axis=0), abs(weighted[:count]).sum(axis=0)
+    first = np.where(abs(first) > ROUND_OFF * sizes, first, 0.0).reshape(3, size)
+    if isinstance(products, np.ndarray):
+        return first, products.reshape(3, size, 3, size).transpose(0, 2, 1, 3).copy()
+    matrix, ranges = sparse.csr_array(products), [slice(a * size, (a + 1) * size) for a in range(3)]
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    rows = tuple(tuple(matrix[own, other] for other in ranges) for own in ranges)
     return first, LocalMoments(rows, np.zeros((3, size)))
 
 
@@ -626,42 +623,26 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """
-    psi = _section_fields(mesh, np.eye(mesh.size), inertia)
-    straight = [[field[:, :1] for field in directions] for directions in psi]
-    linear = [sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(mesh.dimension)]
-    angular = []
-    for a, b in ((1, 2), (2, 0), (0, 1)) if mesh.dimension == 3 else ((0, 1),):
-        row = np.zeros(mesh.size + 1)
-        for i, j in _moment_pairs(inertia):
-            weights = inertia.moments[:, i, j]
-            row += (straight[i][a][:, 0] * weights) @ psi[j][b] - (straight[i][b][:, 0] * weights) @ psi[j][a]
-        angular.append(row)
-    return np.array([*linear, *angular])[:, 1:]
+    first, second = beam_moments(mesh, np.eye(mesh.size), inertia)
+    assert isinstance(second, np.ndarray), "of a dense basis"
+    planes = ((1, 2), (2, 0), (0, 1)) if mesh.dimension == 3 else ((0, 1),)
+    angular = [second[a, b, 0, 1:] - second[b, a, 0, 1:] for a, b in planes]
+    return np.array([*first[: mesh.dimension, 1:], *angular])
 
 
-def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> list[list[Matrix]]:
+def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
     """Return the fields of a beam's axis that multiply 1, x, y and z in a displaced position, per unit of n
-    coordinates. There are 4 lists of 3 matrices (direction), each (k, n + 1)."""
+    coordinates. The shape is (4 k, 3 (n + 1)) for k points: a block of rows for each of the four factors, a block
+    of columns for each direction."""
     at = mesh.fields(inertia.x, basis)
     tilt = inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
     none = _zero_matrix(len(inertia.x), basis)
 
-    return [
-        [hstack(inertia.x[:, None], at.axial), hstack(zero, at.deflection_y), hstack(zero, at.deflection_z)],
-        [hstack(one, none), hstack(zero, at.tilt_y), hstack(zero, at.tilt_z)],
-        [hstack(zero, -at.tilt_y), hstack(one, none), hstack(zero, at.twist)],
-        [hstack(zero, -at.tilt_z), hstack(zero, -at.twist), hstack(one, none)],
-    ]
-
-
-def _moment_pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
-    """Return the index pairs (i, j) of (1, x, y, z) whose mass moments of a beam, int i j dm, are not all zero."""
-    return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
-
-
-def _mass_integral(psi: list[list[Matrix]], moments: Array, a: int, b: int, i: int, j: int) -> Matrix:
-    """Return the mass integral of a product of two fields of a beam, shape (n + 1, n + 1): field i in direction a
-    times field j in direction b, weighted by the mass moments (i, j) at each point."""
-    return scaled_rows(moments[:, i, j], psi[i][a]).T @ psi[j][b]
+    return vstack(
+        hstack(inertia.x[:, None], at.axial, zero, at.deflection_y, zero, at.deflection_z),
+        hstack(one, none, zero, at.tilt_y, zero, at.tilt_z),
+        hstack(zero, -at.tilt_y, one, none, zero, at.twist),
+        hstack(zero, -at.tilt_z, zero, -at.twist, one, none),
+    )

@@ -275,17 +275,9 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     squares, vectors = eigh(stiffness, mass)
     small, chosen = np.sqrt(squares), columns @ vectors
     assert isinstance(data.points, FlexiblePoints)
-    first = data.first_moments
-    wide = np.zeros((n + 1, len(small) + 1))
-    wide[0, 0], wide[1:, 1:] = 1.0, chosen
     reduced = replace(
-        data,
-        first_moments=first @ wide,
-        second_moments=np.einsum("abij,ik,jl->abkl", data.all_moments, wide, wide, optimize=True),
+        data.in_basis(chosen, data.points.in_smaller_basis(chosen)),
         strain=_reduced_strain(data.strain, frequencies, small, chosen),
-        damping=chosen.T @ data.damping @ chosen,
-        points=data.points.in_smaller_basis(chosen),
-        elastic_units=data.elastic_units[: len(small)],
     )
     return reduced, small
 
