@@ -205,7 +205,7 @@ class FloatingBody:
             return np.asarray(planes - np.outer(moments.removed[:, 0], moments.removed[:, 0]))
         return self.second_moments[:, :, 0, 0]
 
-    def in_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
+    def in_smaller_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
         """Return this body in fewer elastic coordinates, where eta = columns @ (new coordinates).
 
         Args:

@@ -225,7 +225,7 @@ class Beam(Body):
             chosen, axial, unit = modal.columns, int((modal.families == Family.AXIAL).sum()), MODAL
         columns, mass, stiffness = basis.columns @ chosen, chosen.T @ mass @ chosen, chosen.T @ stiffness @ chosen
         return replace(
-            body.in_basis(chosen, BeamPoints(mesh, columns)),
+            body.in_smaller_basis(chosen, BeamPoints(mesh, columns)),
             damping=modal_damping(mass, stiffness, self.damping_ratio, axial),
             elastic_units=coordinate_units(mesh, columns, unit),
         )

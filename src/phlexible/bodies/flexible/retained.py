@@ -276,7 +276,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     small, chosen = np.sqrt(squares), columns @ vectors
     assert isinstance(data.points, FlexiblePoints)
     reduced = replace(
-        data.in_basis(chosen, data.points.in_smaller_basis(chosen)),
+        data.in_smaller_basis(chosen, data.points.in_smaller_basis(chosen)),
         strain=_reduced_strain(data.strain, frequencies, small, chosen),
     )
     return reduced, small
