@@ -5,6 +5,10 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed")  # an example takes longer on a busy machine
+settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background a shell ignores it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -61,7 +61,7 @@ def random_state(body, seed):
     return 0.1 * random.normal(size=body.elastic_count), random.normal(size=body.velocity_count)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(FRAMES), st.sampled_from((2, 3)), st.integers(0, 10**6))
 def test_kinetic_energy_and_momenta_are_those_of_the_particles(frame, dimension, seed):
     body = beam(frame, dimension=dimension)
@@ -80,7 +80,7 @@ def test_kinetic_energy_and_momenta_are_those_of_the_particles(frame, dimension,
     assert body.mass == pytest.approx(masses.sum(), rel=1e-14, abs=0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sampled_from(FRAMES), st.sampled_from((2, 3)), st.integers(0, 10**6))
 def test_without_rotary_inertia_there_is_the_axis_and_its_spin(frame, dimension, seed):
     body = beam(frame, False, dimension)
@@ -96,7 +96,7 @@ def test_without_rotary_inertia_there_is_the_axis_and_its_spin(frame, dimension,
     assert nu @ mass_matrix(body, eta) @ nu / 2 == pytest.approx(expected, rel=1e-12, abs=0)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.sampled_from(FRAMES), st.sampled_from((2, 3)), st.booleans(), st.sampled_from((None, 4)), st.integers(0, 99)
 )

@@ -63,7 +63,7 @@ def bent_without_stretch(seed, dimension):
     return body, nodal(body, -shortening, v, v_x, w, w_x), bending
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from((2, 3)))
 def test_slopes_with_their_shortening_do_not_stretch_the_axis(seed, dimension):
     body, eta, bending = bent_without_stretch(seed, dimension)
@@ -76,7 +76,7 @@ def five_point_slope(function, place, direction, step=0.5):
     return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.sampled_from(("cantilever", "simply_supported", "mean_axis")),
     st.sampled_from((2, 3)),

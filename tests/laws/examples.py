@@ -44,7 +44,6 @@ YES_OR_NO = st.sampled_from([True, False])
 def examples(count: int) -> settings:
     """So many seeded examples, the same in every run; a failing seed is reported as it is."""
     return settings(
-        deadline=None,
         derandomize=True,
         database=None,
         max_examples=count,

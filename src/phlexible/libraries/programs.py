@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -108,7 +109,7 @@ def _kept(file: Path) -> bytes:
     """Cached machine code of these sources; empty where there is none, or the file is damaged."""
     try:
         kept = ObjectFile.read(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, zlib.error):
         return b""
     return kept.code if kept.sources == sources_digest() else b""
 
