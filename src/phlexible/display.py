@@ -22,7 +22,8 @@ HIDDEN = frozenset({"first", "second", "joint", "name", "attachment", "body"})
 
 
 def written(value: Any) -> str:
-    """A value for a table or a line of text."""
+    """Return a value of any type as a short text for a table or message: six digits of numbers, sizes of long
+    arrays, names of functions."""
     match value:
         case None:
             return "None"
@@ -55,18 +56,20 @@ def written(value: Any) -> str:
 
 
 def how_many(count: int, one: str, many: str | None = None) -> str:
-    """ "1 body" and "2 bodies": ``many`` where it is not ``one`` with an s."""
+    """Return a count with its noun, such as "1 body" or "2 bodies". ``many`` is the plural if it is not ``one``
+    with an s."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
-    """A few of many names, one after the other."""
+    """Return the first few of many names as text, separated by commas, followed by "and 7 more"."""
     some = ", ".join(names[:most])
     return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
 
 def numbered(name: str, taken: Container[str], start: int, separator: str = " ") -> str:
-    """The name with the first number from ``start`` on that is free."""
+    """Return the name with the lowest number from ``start`` on, such as "beam 3", that is not among the names
+    ``taken``."""
     number = start
     while (candidate := f"{name}{separator}{number}") in taken:
         number += 1
@@ -74,25 +77,26 @@ def numbered(name: str, taken: Container[str], start: int, separator: str = " ")
 
 
 def distinct(name: str, taken: Container[str], separator: str = " ") -> str:
-    """The name, numbered from 2 on where it is taken."""
+    """Return the name unchanged, or numbered from 2 on ("spring 2") if it is among the names ``taken``."""
     return numbered(name, taken, 2, separator) if name in taken else name
 
 
 def identifier(name: str) -> str:
-    """The name with letters, digits and _ only."""
+    """Return the name as an identifier with letters, digits and underscores only, for C and FMUs."""
     found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
     return found if found[:1].isalpha() else f"m_{found}"
 
 
 def short_repr(value: Any) -> str:
-    """The repr of a dataclass without whole arrays; ``__repr__ = short_repr`` in its class."""
+    """Return the repr of a dataclass instance without the contents of large arrays, for use as its ``__repr__``."""
     said = [(each.name, getattr(value, each.name)) for each in fields(value) if each.init and each.repr]
     inside = [f"{name}={written(each)}" for name, each in said if each is not None]
     return f"{type(value).__name__}({', '.join(inside)})"
 
 
 def described(part: Any) -> Iterator[tuple[str, str]]:
-    """Name and value of each parameter of a dataclass that is not None, but for what its name says already."""
+    """Yield name and value (as text) of each parameter of a dataclass instance that is set, for a table in
+    notebooks."""
     if not is_dataclass(part):
         return
     for field in fields(part):
@@ -124,7 +128,7 @@ class Html:
 
 
 def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title: str = "") -> str:
-    """Rows of a name and values, under heads."""
+    """Return an HTML table of rows, each with a name and values, under optional column heads and a title."""
     lines = [f"<caption style='text-align:left;font-weight:600'>{escape(title)}</caption>"] if title else []
     if heads:
         cells = "".join(f"<th scope='col' style='{CELL}'>{escape(head)}</th>" for head in heads)
@@ -136,13 +140,14 @@ def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title
 
 
 def beside(*parts: str) -> str:
-    """Parts in a row."""
+    """Return HTML that shows several pieces of HTML side by side in a row."""
     inside = "".join(f"<div>{part}</div>" for part in parts)
     return f"<div style='display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start'>{inside}</div>"
 
 
 def sparkline(values: NDArray[np.float64], label: str) -> Html:
-    """A curve as small as a line of text."""
+    """Return a small curve of values as an SVG image, as high as a line of text. ``label`` describes it for screen
+    readers."""
     picked = values[np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))]
     low, high = float(picked.min()), float(picked.max())
     span = high - low or 1.0
@@ -175,7 +180,8 @@ class _Said:
 
 
 def shorten(public: object) -> None:
-    """Gives a function, or a class and what it inherits in this package, signatures that can be read."""
+    """Give a function, or the methods of a class, a signature with short type names, which ``help`` and notebooks
+    show."""
     if not inspect.isclass(public):
         _shorten_function(public)
         return
@@ -192,7 +198,8 @@ def _shorten_function(function: object) -> None:
 
 
 def short(signature: inspect.Signature) -> inspect.Signature:
-    """Return a signature with annotations in a few words; default options are shown by their texts."""
+    """Return a function signature with annotations shortened to a few words, and default options of enumerations
+    shown by their texts."""
     parameters = [
         each.replace(annotation=_annotation(each.annotation), default=_default(each.default))
         for each in signature.parameters.values()
@@ -209,7 +216,7 @@ def _default(given: Any) -> Any:
 
 
 def said(annotation: Any) -> str:
-    """Return a type annotation as a short text."""
+    """Return a type annotation as a short text, such as "float | None", as signatures in ``help`` show it."""
     match annotation:
         case None:
             return "None"
@@ -237,7 +244,7 @@ def said(annotation: Any) -> str:
 
 
 def _union(given: tuple[Any, ...]) -> str:
-    """Text of the alternatives of a union type; all those of ArrayLike are one."""
+    """Return a union type as text, such as "float | None"; the many members of ArrayLike are shown as one."""
     is_array = ARRAY_LIKE <= set(given)
     own = [each for each in given if not (is_array and each in ARRAY_LIKE)]
     names = [*(["ArrayLike"] if is_array else []), *(said(each) for each in own if each is not NoneType)]

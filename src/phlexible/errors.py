@@ -20,7 +20,8 @@ _deferred_warnings: ContextVar[list[str] | None] = ContextVar("_deferred_warning
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package that called it, through however many functions."""
+    """Give a warning that names the user's line of code, the innermost one outside of this package. Inside of
+    ``deferred_warnings`` it is only listed."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and (_is_of_package(frame) or _is_of_dataclass(frame)):
         if frame.f_code.co_name == "replace" and _is_of_package(frame.f_back):
@@ -36,7 +37,8 @@ def warn_user(text: str, category: type[Warning]) -> None:
 
 @contextmanager
 def listed_warnings(texts: list[str] | None = None) -> Iterator[list[str]]:
-    """List the texts of all warnings that are given inside, too, after others."""
+    """Context manager that lists the texts of all warnings that are given inside, in addition to giving them;
+    ``texts`` is a list to append to."""
     given: list[str] = [] if texts is None else texts
     token = _given_warnings.set(given)
     try:
@@ -47,7 +49,8 @@ def listed_warnings(texts: list[str] | None = None) -> Iterator[list[str]]:
 
 @contextmanager
 def deferred_warnings() -> Iterator[list[str]]:
-    """List warnings that are given inside, each as its category and text, in place of giving them."""
+    """Context manager that lists the warnings that occur inside, each as its category and text, instead of giving
+    them."""
     given: list[str] = []
     token = _deferred_warnings.set(given)
     try:
@@ -57,7 +60,8 @@ def deferred_warnings() -> Iterator[list[str]]:
 
 
 def warn_of_runs(given: Mapping[int, Sequence[str]], count: int) -> None:
-    """Give one warning of each category for many runs.
+    """Give one warning of each category for many runs of a batch or study. It tells how many runs have it and the
+    text of the first.
 
     Args:
         given: warnings by the number of the run, each as its category and text.
@@ -77,7 +81,8 @@ def _is_of_package(frame: FrameType) -> bool:
 
 
 def _is_of_dataclass(frame: FrameType) -> bool:
-    """Whether it is the constructor of a dataclass or ``dataclasses.replace``."""
+    """Return whether a stack frame is the generated constructor of a dataclass or ``dataclasses.replace``, which
+    warnings skip."""
     file, function = frame.f_code.co_filename, frame.f_code.co_name
     return (file == "<string>" and function == "__init__") or (file == DATACLASSES and function == "replace")
 
@@ -206,7 +211,8 @@ class ResultFileError(PhlexibleError, OSError):
 
     @classmethod
     def of_writing(cls, path: str | PathLike[str], error: OSError) -> Self:
-        """The error for a folder or a disk that refuses."""
+        """Return the error to raise when a results file cannot be written, because its folder is missing or the
+        disk refuses."""
         folder = Path(path).parent
         words = error.strerror or error if folder.is_dir() else f"there is no folder {folder}"
         return cls(f"cannot write {path}: {words}")

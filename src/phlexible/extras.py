@@ -7,7 +7,8 @@ from phlexible.errors import MissingExtraError
 
 
 def optional(module: str, extra: str) -> ModuleType:
-    """Import a module of a package that is optional, and return it.
+    """Import and return a module of an optional package; raise MissingExtraError with the install command if it is
+    missing.
 
     Raises:
         MissingExtraError: it is not installed; the message gives the command.

@@ -114,14 +114,15 @@ class Env(gymnasium.Env[Array, Array]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin a new episode; return the observation at its start and an empty dictionary."""
+        """Begin a new episode of the environment. Return the observation at its start and an empty dictionary, as
+        Gymnasium requires."""
         super().reset(seed=seed)
         self.run = self._begin(self.np_random)
         return self._seen(), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Advance by one interval; return observation, reward, terminated, truncated, {"time": t} or {"error":
-        ...}.
+        """Advance the simulation by one interval with an action. Return observation, reward, terminated, truncated,
+        and {"time": t} or {"error": ...}, as Gymnasium requires.
 
         Raises:
             ParameterError: an action of another shape or with numbers that are not finite.
@@ -135,14 +136,16 @@ class Env(gymnasium.Env[Array, Array]):
         return seen, float(called(self._reward, "reward", seen, values, at=AFTER)), is_over, self._is_late, info
 
     def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
-        """Convert an action, numbers from -1 to 1, to values of the inputs in their units, of the same shape."""
+        """Convert an action of the agent, numbers from -1 to 1, to values of the model's inputs in their units, of
+        the same shape."""
         given = numbers("action", action)
         if given.shape != shape or not np.isfinite(given).all():
             raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
         return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
 
     def _move(self, values: Array) -> dict[str, Any]:
-        """Advance by one interval with these inputs; return {"time": t}, with "error" if a step fails."""
+        """Advance the simulation by one interval with input values. Return {"time": t}, with "error" if a step
+        fails."""
         info = dict[str, Any]()
         self._put(values)
         try:
@@ -153,7 +156,7 @@ class Env(gymnasium.Env[Array, Array]):
         return info
 
     def _put(self, values: Array) -> None:
-        """Inputs of the steps to come."""
+        """Set the inputs of the environment's run to values, which apply to the steps that follow."""
         place = 0
         for name, count in self._names:
             self.run.inputs[name] = values[place : place + count]
@@ -161,11 +164,12 @@ class Env(gymnasium.Env[Array, Array]):
 
     @property
     def _is_late(self) -> bool:
-        """Whether the episode has reached its duration."""
+        """Return whether the episode of the environment has reached its duration."""
         return self.run.time >= self._begun + self._duration - WHOLE * self._step_size
 
     def render(self) -> Any:
-        """The mechanism now as an array (height, width, 3) of bytes; None without a render mode."""
+        """Return a picture of the mechanism now as an array of bytes, shape (height, width, 3); None without a
+        render mode."""
         if self.render_mode is None:
             return None
         figure = self.run.instant.plot_mechanism(times=1)
@@ -179,14 +183,15 @@ class Env(gymnasium.Env[Array, Array]):
         return self._start(self._built(generator))
 
     def _built(self, generator: np.random.Generator) -> Model:
-        """The model of an episode."""
+        """Return the model of a new episode: the fixed model, or the result of the user's function for a random
+        generator."""
         model = self._build if isinstance(self._build, Model) else called(self._build, "build", generator, at=BEGIN)
         if not isinstance(model, Model):
             raise ModelError(f"build must return a Model, got {model!r}")
         return model
 
     def _start(self, model: Model) -> LiveRun:
-        """A run of it, whose sensors are known then."""
+        """Start a run of the model of an episode and return it; the sensors of observations are stored."""
         seen = called(self._observe, "observe", model, at=BEGIN) if callable(self._observe) else self._observe
         self._sensors = sensors("observe", seen)
         run = model.start(self._step_size)
@@ -201,7 +206,8 @@ class Env(gymnasium.Env[Array, Array]):
         return 1 if interval is None else whole_steps("interval", interval, self._step_size, SAME_INTERVAL)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
-        """Names of inputs with their counts, and all limits."""
+        """Return the names of the inputs that are actions with their counts of numbers, and the lower and upper
+        limits of all numbers."""
         if not isinstance(actions, Mapping) or not actions:
             raise ParameterError(f"actions must be limits by names of inputs, got {actions!r}")
         names, ends = [], ([], [])  # type: ignore[var-annotated]
@@ -298,8 +304,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
     @property
     def runs(self) -> list[LiveRun]:
-        """Live runs of the present episodes; after a first access steps take longer, since all are kept up to
-        date."""
+        """Return the live runs of the present episodes. After a first access steps take longer, since all runs are
+        kept up to date."""
         return self._live.runs
 
     @property
@@ -311,7 +317,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin new episodes, and return observations (n, numbers) at their start and an empty dictionary.
+        """Begin new episodes in all environments. Return observations, shape (n, numbers), at their start and an
+        empty dictionary.
 
         Args:
             seed: of the first; the others have the numbers that follow. Or one for each.
@@ -342,7 +349,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return self._seen(), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
-        """Advance by one interval; return observations, rewards, terminated, truncated, {"time": (n,)}.
+        """Advance all environments by one interval with actions, shape (n, inputs). Return observations, rewards,
+        terminated, truncated, and {"time": (n,)}.
 
         The dictionary has "error" where steps failed.
 
@@ -396,12 +404,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return env.run
 
     def _list_sensors(self) -> None:
-        """List the sensors of all environments, by their slots in an observation."""
+        """Store the sensors of all environments as one list for each position in an observation, so that they can
+        be read together."""
         slots = range(len(self._envs[0]._sensors))
         self._sensors = [[env._sensors[slot] for env in self._envs] for slot in slots]
 
     def _seen(self) -> Array:
-        """Observations of all, shape (n, numbers)."""
+        """Return the observations of all environments, shape (n, numbers)."""
         n, live = self.num_envs, self._live
         columns = [live.read(slot, own).reshape(n, -1) for slot, own in enumerate(self._sensors)]
         return np.concatenate([*columns, np.zeros((n, 0))], axis=1)
@@ -414,7 +423,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
 
 def _bounds(given: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Least and greatest observations, each of the shape of an observation; they may be infinite."""
+    """Return the least and greatest observations, each of the shape of an observation, from the user's bounds; they
+    may be infinite."""
     wanted = "bounds must be (least, greatest) of the observations"
     if not isinstance(given, list | tuple) or len(given) != 2:
         raise ParameterError(f"{wanted}, got {given!r}")

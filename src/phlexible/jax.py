@@ -27,7 +27,8 @@ def simulate(
     tolerance: float | None = None,
     example: Mapping[str, Any] | None = None,
 ) -> tuple[Any, dict[str, Any]]:
-    """Simulate and return sensor readings as arrays that ``jax.grad`` differentiates by the adjoint of the run.
+    """Simulate a model and return sensor readings as JAX arrays that ``jax.grad`` can differentiate, by the adjoint
+    of the run.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each vjp. Second derivatives are refused, and JAX refuses ``jax.jvp``. Runs are

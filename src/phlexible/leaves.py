@@ -8,11 +8,12 @@ _MODULES: dict[str, str] = {}
 
 
 def register_leaf_functions(modules: Mapping[str, str]) -> None:
-    """Add functions of leaf packages by their names, with the full names of the modules that define them."""
+    """Register functions of leaf packages, which the core must not import: names of functions, and the modules that
+    define them."""
     _MODULES.update(modules)
 
 
 def leaf_function(name: str) -> Callable[..., Any]:
-    """Registered function of that name, whose module is imported when it is first needed."""
+    """Return the registered function of a leaf package by name; its module is imported at the first call."""
     function: Callable[..., Any] = getattr(import_module(_MODULES[name]), name)
     return function

@@ -123,7 +123,7 @@ class Model(Mechanism):
         self._numbers = ModelCache()
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the state for pickles, without cached numbers, which are computed anew."""
+        """Return the state of a model for pickles, without cached numbers, which are computed again."""
         return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -147,7 +147,8 @@ class Model(Mechanism):
         specialize: bool = False,
         progress: bool | None = None,
     ) -> Motion:
-        """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
+        """Simulate this model from t = 0 over a duration and return its motion, with exact energy balance, momenta
+        and joints for any step size.
 
         Ctrl-C ends the run early and returns what was computed, with a warning; ``motion.is_complete`` is then
         False. With ``of="run"`` it raises ``KeyboardInterrupt``.
@@ -234,7 +235,8 @@ class Model(Mechanism):
         numerical_damping: float,
         progress: bool | None,
     ) -> Motion:
-        """The motion whose error is estimated within the tolerance, or the best one with a warning."""
+        """Return a motion of this model whose estimated error is within the tolerance, by repeated runs with
+        shorter steps. The best one comes with a warning."""
         pieces, unresolved, advice = COMPARED, 0, ""
         for _ in range(MOST_RUNS):
             motion = self.simulate(
@@ -272,7 +274,8 @@ class Model(Mechanism):
         stop: When | None,
         motion: Motion,
     ) -> Repeatable | str:
-        """Return a function that repeats a run with other steps, or the reason why that is impossible."""
+        """Return a function that repeats a finished run of this model with other steps, for error estimates, or the
+        reason why that is impossible."""
         reasons = {
             "tolerance= changes steps as it goes": options.tolerance is not None,
             "stop= ends each run at another instant": stop is not None,
@@ -304,8 +307,8 @@ class Model(Mechanism):
         options: StepOptions,
         motion: Motion,
     ) -> LivePage | str:
-        """Return a function that makes a page which steps the model as in a run, or the reason why there is
-        none."""
+        """Return a function that makes a live web page which steps this model as in a run, or the reason why there
+        is none."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
         system = motion.run.system
@@ -339,7 +342,8 @@ class Model(Mechanism):
         stop: When | None = None,
         progress: bool | None = None,
     ) -> Motion:
-        """Go on with the run of this model in a results file, and return the whole motion.
+        """Continue the run of this model that a results file contains, up to a longer duration, and return the
+        whole motion.
 
         With the arguments of the first run, and controllers that remember nothing themselves, it has the
         same digits as if it had not stopped; with a ``tolerance`` the last instants of a run that had come to
@@ -374,7 +378,8 @@ class Model(Mechanism):
         stress: str | None = None,
         about: State | Equilibrium | None = None,
     ) -> LinearModel:
-        """The linear port-Hamiltonian model of small motions about an operating point.
+        """Linearize this model about an operating point, and return the port-Hamiltonian equations of small
+        motions.
 
         Args:
             inputs: ``Force`` or ``Torque`` (a constant value: the direction), a joint (forces and torques
@@ -444,7 +449,8 @@ class Model(Mechanism):
         order: int = 2,
         numerical_damping: float = 0.0,
     ) -> LiveRun:
-        """A run that is stepped from outside, with inputs that change between steps.
+        """Start a live run of this model, which the caller advances step by step, with inputs that may change
+        between steps.
 
         Its inputs are the constant loads, torques and forces of the model by their names:
         ``model.apply(joint.torque(0.0, name="motor"))`` is ``run.inputs["motor"]``.
@@ -486,7 +492,8 @@ class Model(Mechanism):
         return LiveRun(system, options, state, step, is_redundant, self._numbers, given)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
-        """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
+        """Find a pose of this model at rest in which gravity, loads, springs, prestress and joints balance, near
+        the initial one.
 
         Found by falling towards a minimum of the potential energy, which ends as Newton's method. Where symmetry
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
@@ -522,7 +529,8 @@ class Model(Mechanism):
         fixed: Iterable[PlacedBody | str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> AssembledModel[Self]:
-        """The model at the nearest pose at which its joints close, where positions are approximate.
+        """Return this model at the nearest pose at which its joints close, if the given positions of bodies are
+        approximate.
 
         Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, rods without
         further strains where joints close then, and all as little as possible, ``int rho |displacement|^2`` over
@@ -587,7 +595,7 @@ class Model(Mechanism):
         labels: bool = True,
         frames: bool = False,
     ) -> "Figure | Axes":
-        """A picture of the model as it was put together, before any run.
+        """Plot this model as it was put together, before any run, and return the figure or axes.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
@@ -606,7 +614,7 @@ class Model(Mechanism):
         return plot_model(self, path, axes, labels, frames)
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks, with a picture and the bodies of the model."""
+        """Return HTML that notebooks show for a model: a picture and a table of its bodies."""
         return model_html(self)
 
     def _need_bodies(self) -> None:
@@ -617,12 +625,13 @@ class Model(Mechanism):
 def simulation(
     model: Model, duration: float, step: float, initial: InitialKind | str | State, options: StepOptions
 ) -> Calls[Motion]:
-    """Simulate a model as ``Model.simulate`` does, as a run whose steps can be taken with those of others."""
+    """Return a generator that simulates a model as ``Model.simulate`` does. Its steps can be taken together with
+    those of other runs, and it returns the motion."""
     return _run(model, duration, step, options, False, partial(RunOutput, path=None), _initial(initial), None)
 
 
 def is_as_started(model: Model, run: LiveRun) -> bool:
-    """Whether a model is as it was when the run was started."""
+    """Return whether a model has not been changed since a live run of it was started."""
     return model._numbers.system(model) is run.system
 
 
@@ -636,7 +645,8 @@ def _run(
     kind: InitialKind | State,
     stop: When | None,
 ) -> Calls[Motion]:
-    """Steps of a run that return its motion; see ``Model.simulate`` and ``Model.resume``."""
+    """Return a generator that takes the steps of a run and returns its motion, for ``Model.simulate`` and
+    ``Model.resume``."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:
@@ -714,7 +724,8 @@ def _stop(given: object) -> When | None:
 
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:
-    """Size of the steps [s], or of the output intervals with a tolerance; and how many from output to output."""
+    """Return the size of the time steps [s] (or of the output intervals, if a tolerance is given). The second
+    result is the number of steps between stored instants."""
     interval = None if output_step is None else positive("output_step", output_step)
     if interval is not None and every != 1:
         raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")
@@ -732,7 +743,8 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
 
 
 def _first_instant(numbers: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
-    """Return the start of a run, as a state and as an instant, and whether constraints are redundant there."""
+    """Return the start of a run, as a state and as an instant (all positions and velocities), and whether its
+    constraints are redundant."""
     if not isinstance(kind, State):
         return numbers.start.of(system, kind)
     state = checked_initial_state(system, kind)

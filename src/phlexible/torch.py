@@ -28,7 +28,8 @@ def simulate(
     numerical_damping: float = 0.0,
     tolerance: float | None = None,
 ) -> tuple[Array, dict[str, Any]]:
-    """Simulate and return sensor readings as tensors whose ``backward`` is the adjoint of the run.
+    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by the
+    adjoint of the run.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.
@@ -75,7 +76,8 @@ def simulate(
 
 @cache
 def _functions() -> tuple[Any, Any]:
-    """A run, and its derivative, as functions of PyTorch."""
+    """Return two functions of PyTorch (subclasses of ``autograd.Function``): a simulated run, and its
+    derivative."""
     torch = optional("torch", "torch")
 
     class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed

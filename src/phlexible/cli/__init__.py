@@ -4,7 +4,7 @@ from phlexible.cli.commands import app
 
 
 def main() -> None:
-    """Entry point of the ``phlexible`` program."""
+    """Run the command line program ``phlexible``, its entry point."""
     app()
 
 

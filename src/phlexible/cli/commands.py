@@ -45,7 +45,8 @@ def show_sweep(
     plot: Path | None,
     console: Console,
 ) -> None:
-    """Print the lowest frequencies over a parameter of a gallery model, and write a picture of them.
+    """Print the lowest natural frequencies of a gallery model for several values of a parameter. A plot of them is
+    written if a path is given.
 
     Raises:
         UsageError: no such model or parameter, or one that is set and swept.
@@ -82,7 +83,8 @@ def show_modes(
     report: Path | None,
     console: Console,
 ) -> None:
-    """Print the lowest modes; write a picture of all or of one, and a film of one, if paths are given.
+    """Print the lowest modes of a model. Write a picture of all modes or of one, a film of one, and a report, if
+    paths are given.
 
     Raises:
         UsageError: a mode number out of range, or files that cannot be written.
@@ -123,7 +125,8 @@ BETWEEN = 60.0
 
 
 def follow(results: Path, port: int) -> None:
-    """Show the motion in a file, and the steps that a run adds to it meanwhile."""
+    """Show the motion in a results file in a browser, and the steps that a running simulation adds to the file
+    meanwhile."""
     with Motion.load(results).live(port=port) as view:
         print(f"{results} is at {view.url}; Ctrl-C ends it", flush=True)
         view.play()
@@ -136,7 +139,7 @@ def follow(results: Path, port: int) -> None:
 
 
 def run_live(model: Model, step: float, speed: float, port: int) -> None:
-    """Advance a model in real time."""
+    """Simulate a model in real time and show it in a browser. ``speed`` is model seconds per second."""
     run = model.start(step=step)
     with run.live(port=port) as view:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
@@ -195,7 +198,7 @@ def phlexible(
 
 @app.command("list")
 def list_models() -> None:
-    """Show the models of the gallery by topic, with their parameters."""
+    """Print the models of the gallery by topic, with their parameters and defaults."""
     width = max(len(entry.name) for entry in ENTRIES) + 4
     for number, topic in enumerate(TOPICS.values()):
         print(f"\n{topic}" if number else topic)
@@ -224,7 +227,8 @@ def run(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Simulate a model, print a summary and write files."""
+    """Simulate a model from the gallery or a file, print a summary, and write the results, plot, film and report
+    that options name."""
     with one_line_failures(debug):
         program = find_program(model, set_)
         order = Order(
@@ -263,7 +267,8 @@ def modes(
     mode: Annotated[int | None, typer.Option(help="Which mode --plot and --animate show.", min=1)] = None,
     debug: Debug = False,
 ) -> None:
-    """Show natural frequencies, damping ratios and mode shapes."""
+    """Print natural frequencies and damping ratios of a model, and write pictures of its mode shapes, or of a sweep
+    over a parameter."""
     with one_line_failures(debug):
         if sweep is not None:
             if animate is not None or mode is not None or report is not None:
@@ -285,7 +290,8 @@ def report(
     frames: Annotated[int | None, typer.Option(help="Instants of the 3D view.", min=2)] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a page with a 3D view, linked plots and checks of a run; it needs no network."""
+    """Write a web page with a 3D view, linked plots and checks of a run from its results file; the page needs no
+    network."""
     with one_line_failures(debug):
         prepare_file("--output", output, PAGES)
         motion = Motion.load(results)
@@ -306,7 +312,8 @@ def live(
     port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0, max=65535)] = 0,
     debug: Debug = False,
 ) -> None:
-    """Show a motion, or a model that runs, in a browser on this machine; Ctrl-C ends it."""
+    """Show a motion from a results file, or a model that runs in real time, in a browser on this machine; Ctrl-C
+    ends it."""
     with one_line_failures(debug):
         if Path(model).suffix.lower() in RESULTS:
             follow(Path(model), port)
@@ -333,7 +340,8 @@ def build(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a model as a library that takes its steps without Python (model.h says how)."""
+    """Write a model from a Python file as a compiled library, FMU or web page that takes its steps without
+    Python."""
     from phlexible.libraries.linking import ARCHIVE, FMU, NUMBERS, PAGES, SUFFIXES
 
     with one_line_failures(debug):
@@ -343,7 +351,8 @@ def build(
 
 @app.command()
 def warmup(debug: Debug = False) -> None:
-    """Compile the time step with all bodies and forces, so that the first run of any model starts at once.
+    """Compile the time step with all bodies and forces in advance, so that the first run of any model starts at
+    once.
 
     If the installed package has compiled code for this processor, nothing is compiled.
     """
@@ -358,7 +367,8 @@ def warmup(debug: Debug = False) -> None:
 
 
 def _chosen(name: str, requested: float | None, usual: float | None) -> float:
-    """Number that the user requested, or else the default of the program."""
+    """Return the number that the user gave for an option, or else the default of the model; raise UsageError if
+    both are missing or not positive."""
     number = usual if requested is None else requested
     if number is None:
         raise UsageError(f"--{name} is missing: pass it, or write {name} = ... into the file")

@@ -26,7 +26,8 @@ class UserFileError(PhlexibleError, ValueError):
 
 @contextmanager
 def one_line_failures(debug: bool) -> Iterator[None]:
-    """Context that ends the program with one line on stderr; with ``debug`` after the traceback."""
+    """Context manager in which an error ends the program with one line on stderr and an exit code. With ``debug``
+    the traceback is printed first."""
     try:
         yield
     except KeyboardInterrupt:
@@ -38,13 +39,14 @@ def one_line_failures(debug: bool) -> Iterator[None]:
 
 
 def complain(message: str, error: BaseException | None) -> None:
-    """Write one line to stderr, after the traceback of the error if one is given."""
+    """Print an error message as one line on stderr, after the traceback of the error if one is given."""
     if error is not None:
         traceback.print_exception(error, file=sys.stderr)
     print("phlexible: " + " ".join(message.split()), file=sys.stderr)
 
 
 def line_in(path: Path, trace: TracebackType | None) -> int | None:
-    """Last line of the file that a traceback passes through."""
+    """Return the number of the last line of a file that a traceback passes through; None if it passes through
+    none."""
     lines = [frame.lineno for frame in traceback.extract_tb(trace) if frame.filename == str(path)]
     return lines[-1] if lines else None

@@ -26,7 +26,8 @@ from phlexible.model import Model
 
 
 def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> dict[str, object]:
-    """Keyword arguments from the settings of a command line.
+    """Return the keyword arguments for a function from command line settings "key=value", converted to the types of
+    its parameters.
 
     Args:
         function: with annotated parameters.
@@ -56,7 +57,8 @@ MOST_SWEPT = 100_000
 
 
 def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[float, ...]]:
-    """Name and values of "key=start:stop:count", both ends included.
+    """Return parameter name and values from the text "key=start:stop:count" of a command line, with both ends
+    included.
 
     Raises:
         UsageError: another form, or no parameter of that name that takes numbers.
@@ -82,12 +84,13 @@ def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[
 
 
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
-    """Default value of each parameter of a function."""
+    """Return the default value of each parameter of a function, by name."""
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
 def described(parameters: Mapping[str, object]) -> str:
-    """Text of parameters, ``crank_length=0.15 strain=von_karman ...``, with values as for ``--set``."""
+    """Return parameters as text, "crank_length=0.15 strain=von_karman ...", with values in the form that ``--set``
+    accepts."""
     return " ".join(f"{name}={_written(value)}" for name, value in parameters.items())
 
 
@@ -153,7 +156,8 @@ class ModelToRun:
 
 
 def find_program(name_or_file: str, settings: Sequence[str]) -> ModelToRun:
-    """Program of a gallery name (with hyphens or underscores) or of the path of a Python file.
+    """Return the model that a command runs, with its settings, from the name of a gallery model or the path of a
+    Python file.
 
     Raises:
         UsageError: no such model or file, or settings that do not fit.
@@ -177,7 +181,7 @@ def find_program(name_or_file: str, settings: Sequence[str]) -> ModelToRun:
 
 
 def gallery_entry(name: str) -> GalleryEntry:
-    """The entry of the gallery of that name.
+    """Return the entry of the gallery with a name (hyphens or underscores); raise UsageError if there is none.
 
     Raises:
         UsageError: there is none.
@@ -198,7 +202,7 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Mode
 
 
 def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration: float | None, fmi: int) -> Path:
-    """Build a library or FMU of the model that a Python file defines.
+    """Build a library or FMU from the model that a Python file defines, and return its path.
 
     The file defines ``model`` or ``build``, and ``step`` [s]. It may define ``duration``, ``outputs`` (sensors by
     name, a list of them, or a function of the model that returns these) and ``parameters``, ranges of those of
@@ -245,7 +249,8 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
 @contextmanager
 def _file_that_runs(path: Path) -> Iterator[None]:
-    """Context that makes modules in the folder of the file importable, and names the line of an error."""
+    """Context manager in which a user's Python file can import modules of its folder. Errors are raised again with
+    the file and line."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         yield
@@ -281,7 +286,8 @@ def _number(path: Path, name: str, value: object) -> float | None:
 
 
 def typical_points(model: Model) -> tuple[BeamPoint, ...]:
-    """Free end of cantilever beams and middle of other beams, of the first few beams."""
+    """Return the points of a model whose displacement a summary shows: the free end of cantilever beams and the
+    middle of other beams."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
         BeamPoint(placed.name, 1.0 if placed.held.frame is Frame.CANTILEVER else 0.5)

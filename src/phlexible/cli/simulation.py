@@ -37,13 +37,14 @@ SAME_STEP = 1e-9
 
 
 def attachment_of(model: Model, point: BeamPoint) -> Attachment:
-    """Attachment of a point on a beam of the model."""
+    """Return the attachment on a beam of the model at which a point is, given by body name and fraction of the
+    length."""
     placed = model[point.body]
     return placed.at(point.fraction * length_of(model, point))
 
 
 def length_of(model: Model, point: BeamPoint) -> float:
-    """Length of the beam on which a point lies [m]."""
+    """Return the length of the beam or rod on which a point lies [m]."""
     body = model[point.body].body
     if not isinstance(body, Beam | SplitBeam | Rod):
         raise TypeError(f"{point.body} is not a beam or rod")
@@ -51,7 +52,8 @@ def length_of(model: Model, point: BeamPoint) -> float:
 
 
 def print_summary(console: Console, program: ModelToRun, motion: Motion, step: float, wall_time: float) -> None:
-    """Print the size of the run, its cost, its accuracy (``motion.check``), and the peaks."""
+    """Print the summary of a run as a table: model, steps, computing time, energies, accuracy checks and peak
+    displacements."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -85,7 +87,8 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
 
 
 def _peaks(program: ModelToRun, motion: Motion) -> Table:
-    """Table of extreme transverse displacements, with their reference values."""
+    """Return a printable table of the extreme transverse displacements of beams relative to their length, with
+    reference values of the gallery."""
     table = Table(box=None, pad_edge=False)
     table.add_column("peaks of the elastic displacement")
     for head in ("greatest", "smallest", "away" if program.references else ""):
@@ -134,7 +137,7 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
 
 
 def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
-    """Figure of the most important curves of a run, written to the path if there is one.
+    """Return a figure of the most important curves of a run, written to the path if there is one.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -181,7 +184,8 @@ class Order:
 
 
 def carry_out(program: ModelToRun, order: Order, console: Console) -> int:
-    """Simulate, print the summary and write the files.
+    """Simulate a model as the command line requests, print the summary and write the files. Return the exit code of
+    the program.
 
     Returns:
         0, or the exit code of a run that stopped early, whose results are written all the same.
@@ -220,7 +224,8 @@ def _prepare_files(order: Order) -> None:
 
 
 def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
-    """Make the folder of a file that an option names.
+    """Create the folder of an output file that a command line option names, and raise UsageError if no such file
+    can be written.
 
     Raises:
         UsageError: another ending, or no file can be written there.
@@ -240,7 +245,8 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
 
 
 def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
-    """Motion as far as it was computed, and the exit code; warnings are in the summary."""
+    """Simulate a model and return its motion, as far as it was computed, and the exit code; warnings are left to
+    the summary."""
     with deferred_warnings() as warned:
         try:
             motion = _motion(program, order)

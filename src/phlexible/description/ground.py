@@ -42,11 +42,13 @@ class TurnSinceStart(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Return the rotation matrix of the frame since t = 0 at a time [s], shape (3, 3)."""
+        """Return the rotation matrix of a prescribed moving frame at a time [s], relative to its orientation at t =
+        0, shape (3, 3). The user's function of time is evaluated and checked."""
         return nearest_rotation(self._matrix(time) @ self._initial.T)
 
     def at_times(self, times: Array) -> Array:
-        """Return the rotation matrices of the frame since t = 0 at many times [s], shape (times, 3, 3).
+        """Return the rotation matrices of a prescribed moving frame at many times [s], relative to its orientation
+        at t = 0, shape (times, 3, 3). The user's function of time is evaluated and checked.
 
         Angles and SciPy Rotations are evaluated in one call if the function allows it, and checked together; a
         value that is refused is evaluated again alone, so that the message names its time.
@@ -59,9 +61,8 @@ class TurnSinceStart(Portable):
         return _orthogonal(turns @ self._initial.T)
 
     def angular_velocities(self, times: Array) -> Array:
-        """Return the angular velocities of the frame in world axes by differences of its rotations, shape (times,
-        3) [rad/s].
-        """
+        """Return the angular velocities of a prescribed moving frame in world axes at many times [s], shape (times,
+        3) [rad/s]. They come from numerical differentiation of its rotation matrices."""
         flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
         spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
         return (
@@ -90,9 +91,9 @@ class TurnSinceStart(Portable):
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
-        """Return the rotation matrices from one call of the user's function with all times, shape (times, 3, 3).
-        None if the function does not take arrays.
-        """
+        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from one
+        call of the user's function with the whole array of times. Return None if the function does not accept
+        arrays or its values disagree with single calls."""
         if not len(times):
             return None
         evaluated, some = at_least_two(times), probes(times)
@@ -110,9 +111,9 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Return the rotation matrices from one call of the user's function for each time, shape (times, 3, 3).
-        None if a value must be refused.
-        """
+        """Return the rotation matrices of a moving frame at many times [s], shape (times, 3, 3). They come from one
+        call of the user's function for each time. Return None if any value is not a rotation, so that the caller
+        can raise an error that names the time."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
@@ -125,9 +126,8 @@ class TurnSinceStart(Portable):
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
 
     def _are_rotations(self, turns: Array) -> bool:
-        """Return whether all matrices, shape (times, 3, 3), are proper rotations to 1e-9, and about z in a planar
-        model.
-        """
+        """Return whether all given matrices, shape (times, 3, 3), are proper rotations: orthogonal to 1e-9,
+        determinant 1, and about z if the model is planar."""
         gap = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(initial=0.0)
         if not gap <= ORTHOGONALITY or (np.linalg.det(turns) < 0).any():
             return False
@@ -135,7 +135,8 @@ class TurnSinceStart(Portable):
 
 
 def _orthogonal(turns: Array) -> Array:
-    """Return the rotation matrices nearest to matrices that are rotations within 1e-9, shape (times, 3, 3)."""
+    """Return the nearest orthogonal matrices to matrices that are rotations up to an error of 1e-9, shape (times,
+    3, 3). This is one step of Newton's iteration for the polar decomposition."""
     return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
 
 
@@ -157,7 +158,8 @@ class Ground:
         return "ground"
 
     def at(self, position: ArrayLike) -> MovingFrame:
-        """Return a fixed point of the ground at a world position, shape (3,) [m].
+        """Return a fixed point of the ground, as a port for joints and springs, at a world position, shape (3,)
+        [m].
 
         Raises:
             ParameterError: not three finite numbers, or a point outside the plane of a planar model.
@@ -172,8 +174,8 @@ class Ground:
         rotation: Callable[[float], RotationLike] | None = None,
         velocity: Path | None = None,
     ) -> MovingFrame:
-        """Return a frame whose origin moves along path(t) and which rotates by rotation(t), as prescribed by
-        functions of time.
+        """Return a frame on the ground, as a port for joints and springs, that moves as prescribed. Its origin
+        follows path(t) and it rotates by rotation(t), functions of time.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].
@@ -208,8 +210,8 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Check that the velocity that the user gave for a moving frame is the time derivative of its path at the given
-    times [s].
+    """Check that the velocity function that the user gave for a moving frame is the derivative of its path; raise
+    ParameterError otherwise. Both are compared at the given times [s].
 
     Raises:
         ParameterError: the message has the time and the difference.
@@ -240,12 +242,14 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 
 
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
-    """Return the rotation matrix of a frame since t = 0 at a time [s], shape (3, 3)."""
+    """Return the rotation matrix of a moving frame at a time [s], relative to its orientation at t = 0, shape (3,
+    3)."""
     return np.eye(3) if frame.rotation is None else frame.rotation(time)
 
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
-    """Return the rotation matrices of a frame since t = 0 at many times [s], shape (times, 3, 3)."""
+    """Return the rotation matrices of a moving frame at many times [s], relative to its orientation at t = 0, shape
+    (times, 3, 3)."""
     if frame.rotation is None:
         return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
@@ -274,9 +278,8 @@ def frame_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
-    """Return the world acceleration of a frame's origin at a time [s], shape (3,) [m/s^2]. It is a difference of
-    values not later than ``end`` [s].
-    """
+    """Return the world acceleration of a moving frame's origin at a time [s], shape (3,) [m/s^2]. The user's
+    function is differentiated numerically and not evaluated later than ``end`` [s]."""
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
@@ -287,9 +290,8 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
-    """Return the first and the second time derivative of a frame's rotation matrix at a time [s], shape (3, 3)
-    each. They are differences of values not later than ``end`` [s].
-    """
+    """Return the first and the second time derivative of a moving frame's rotation matrix at a time [s], shape (3,
+    3) each. The user's function is differentiated numerically and not evaluated later than ``end`` [s]."""
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
@@ -308,9 +310,9 @@ def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:
-    """Return the point, shape (3,), unchanged. A point outside the plane of a planar model, or off the line of a
-    model on a line, is refused.
-    """
+    """Return ``value``, a point of shape (3,), unchanged after checking it: in a planar model (dimension 2) z must
+    be 0, in a model on a line (dimension 1) y and z. Raise ParameterError otherwise, with ``name`` in the
+    message."""
     if dimension == 1 and value[1:].any():
         raise ParameterError(f"{name} must lie on the x axis (dimension=1), got {value.tolist()}")
     if dimension == 2 and value[2] != 0:
@@ -319,9 +321,8 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
 
 
 def may_leave(frame: MovingFrame, dimension: int) -> bool:
-    """Return whether a moving frame may leave the plane or line of a model of this dimension. It may if it was made
-    for a model of more dimensions.
-    """
+    """Return whether a prescribed moving frame may leave the plane (dimension 2) or line (dimension 1) of a model.
+    It may if it was made for a model of a higher dimension."""
     return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
 
 
@@ -355,13 +356,15 @@ class CheckedPath(Portable):
     dimension: int
 
     def __call__(self, time: float) -> Array:
-        """Return the position on the path at a time [s], shape (3,) [m]."""
+        """Return the world position of a prescribed path at a time [s], shape (3,) [m]. The value of the user's
+        function is checked to be three finite numbers in the plane of the model."""
         at = f"at t = {time:.12g} s"
         value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
         return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:
-        """Return the positions on the path at many times [s], shape (times, 3) [m]."""
+        """Return the world positions of a prescribed path at many times [s], shape (times, 3) [m]. The user's
+        function is called once if it accepts arrays."""
         values = at_all_times(self.function, times)
         if values is None or values[:, self.dimension :].any():
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)

@@ -40,16 +40,16 @@ class PlacedWhole(ModelPart, ABC):
     @property
     @abstractmethod
     def starts(self) -> tuple[float, ...]:
-        """Positions along the whole body at which its parts begin [m], ascending."""
+        """Return the positions along a whole beam or rod at which its parts (bodies) begin [m], ascending."""
 
     @property
     def length(self) -> float:
-        """Length of the whole body [m]."""
+        """Return the length of a whole beam or rod that consists of several bodies [m]."""
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """Return the part that contains the position x [m] along the whole body, and the distance of x from the
-        start of the part [m]. At a cut it is the part that begins there.
+        """Return the part (body) of a beam or rod that contains the position x [m] along the whole. The second
+        result is the distance of x from the start of the part [m]. At a cut it is the part that begins there.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -68,21 +68,23 @@ class PlacedWhole(ModelPart, ABC):
 
     @property
     def start(self) -> Attachment:
-        """Attachment at the end of the whole body with x = 0."""
+        """Return the attachment at the start (x = 0) of a whole beam or rod that consists of several bodies."""
         return self.parts[0].start
 
     @property
     def end(self) -> Attachment:
-        """Attachment at the end of the whole body with x = length."""
+        """Return the attachment at the end (x = length) of a whole beam or rod that consists of several bodies."""
         return self.parts[-1].end
 
     @property
     def origin(self) -> Attachment:
-        """Attachment at the origin of the frame of the first part."""
+        """Return the attachment at the frame origin of the first part of a beam or rod that consists of several
+        bodies."""
         return self.parts[0].origin
 
     def at(self, x: float) -> Attachment:
-        """Return the attachment on the axis at distance x [m] from the start of the whole body.
+        """Return the attachment on the axis of a beam or rod that consists of several bodies, at distance x [m]
+        from its start.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -91,8 +93,8 @@ class PlacedWhole(ModelPart, ABC):
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
-        """Return the attachment at a material point, given by undeformed coordinates of the straight whole body,
-        shape (3,) [m].
+        """Return the attachment at a material point of a beam or rod that consists of several bodies. It is given
+        by its coordinates in the straight undeformed body, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
@@ -104,14 +106,15 @@ class PlacedWhole(ModelPart, ABC):
 
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments of the whole body at which contacts may act."""
+        """Return the attachments along a whole beam or rod at which contacts may act (cuts or sections)."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
-        """Yield each part with the position along the whole body at which it begins [m]."""
+        """Yield each part (body) of a beam or rod with the position along the whole at which it begins [m]."""
         yield from zip(self.parts, self.starts, strict=True)
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks, with a picture at the initial pose and the parameters."""
+        """Return HTML that notebooks show for a beam or rod in several parts: a picture at the initial pose and a
+        table of its parameters."""
         mass = sum(part.data.mass for part in self.parts)
         rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
         rows += [("position", written(self.parts[0].place)), *described(self.body)]
@@ -123,9 +126,8 @@ class PlacedWhole(ModelPart, ABC):
 
 
 def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
-    """Yield the bodies that a handle stands for, each with the position along the whole at which it begins [m]. A
-    single body begins at 0.
-    """
+    """Yield the bodies that a handle stands for: one, or the parts of a rod or split beam. Each comes with the
+    position along the whole at which it begins [m]."""
     if isinstance(target, PlacedWhole):
         yield from target.offsets()
     else:
@@ -152,14 +154,13 @@ class PlacedRod(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Positions along the rod at which the pieces of its sections begin [m], halfway between neighbouring
-        sections.
-        """
+        """Return the positions along a rod at which its rigid sections begin to represent it [m], halfway between
+        neighbouring sections."""
         places = self.body.node_places
         return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments at the origins of all sections of the rod."""
+        """Return the attachments at the origins of all rigid sections of a rod, from start to end."""
         return tuple(part.origin for part in self.parts)
 
 
@@ -183,9 +184,10 @@ class PlacedSplitBeam(PlacedWhole):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """Positions along the beam at which its parts begin [m]."""
+        """Return the positions along a beam in several parts at which its parts begin [m]."""
         return tuple(number * self.body.part.length for number in range(len(self.parts)))
 
     def nodes(self) -> tuple[Attachment, ...]:
-        """Return the attachments at the cuts between parts and at both ends of the beam."""
+        """Return the attachments at the cuts between the parts of a beam and at both of its ends, where contacts
+        may act."""
         return tuple(self.at(x) for x in (*self.starts, self.length))

@@ -36,9 +36,8 @@ _shared: ContextVar[tuple[tuple[Body, Numbers], ...]] = ContextVar("_shared", de
 
 @contextmanager
 def sharing_data(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
-    """Context manager in which new bodies with a description equal to one of ``shared`` use the given data instead
-    of computing them again.
-    """
+    """Context manager in which new bodies whose description equals one of ``shared`` use the data given there
+    instead of computing them again. Data are the mass matrix, stiffness and so on."""
     token = _shared.set(tuple(shared))
     try:
         yield
@@ -47,9 +46,8 @@ def sharing_data(shared: Iterable[tuple[Body, Numbers]]) -> Iterator[None]:
 
 
 def shared_data(body: Body, dimension: int) -> Numbers | None:
-    """Return the shared data of a description that equals ``body``, or None if there are none. See
-    ``sharing_data``.
-    """
+    """Return the data (mass matrix, stiffness, ...) that the context ``sharing_data`` provides for a description
+    that equals ``body``, in a model of a dimension; None if there are none."""
     for other, numbers in _shared.get():
         if numbers[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
             return numbers
@@ -71,7 +69,8 @@ Drawn = tuple[Triangulation, list[Array]]
 
 
 def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, rotation: Array) -> Drawn:
-    """Return the surface (triangles) and the lines of a body at the start of a run, in world axes, for pictures.
+    """Return the surface (triangles) and the lines of a body at the start of a run, in world axes, as they are
+    drawn in pictures.
 
     Args:
         body: description of the body.
@@ -87,7 +86,8 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
 
 
 def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
-    """Return HTML of a table under a title, next to a small picture of the given surfaces and lines."""
+    """Return HTML of a table of names and values under a title, next to a small picture of the given surfaces and
+    lines."""
     lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
@@ -140,9 +140,8 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """Choose the floating frame again after a joint clamps the start of this body, or no longer does. It has no
-        effect once the data of the body are in use.
-        """
+        """Recompute the data of this body with the floating frame that suits a clamped (or free) start. A joint was
+        added or removed there. It has no effect once the data are in use."""
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.held:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
@@ -151,46 +150,49 @@ class PlacedBody(ModelPart):
             object.__setattr__(self, "points", points)
 
     def settle(self) -> None:
-        """Fix the data of this body because they are in use; joints that are added later no longer change its
-        frame.
-        """
+        """Mark the data of this body as final because they are in use. Joints that are added later no longer change
+        its floating frame."""
         object.__setattr__(self, "_is_settled", True)
 
     @property
     def waiting(self) -> tuple[object, ...]:
-        """Joints, elements, drives and loads that were made on this body and have not been added to a model yet."""
+        """Return the joints, springs, drives and loads that the user made on this body and has not added to a model
+        yet."""
         return tuple(self._waiting)
 
     def expect(self, part: object) -> None:
-        """Record a part that was made on this body and not added to a model yet, so that a warning can name unused
-        parts.
-        """
+        """Record a joint, spring or load that was made on this body and not added to a model yet. A warning can
+        then name parts without effect."""
         self._waiting.append(part)
 
     def receive(self, part: object) -> None:
-        """Remove a part from those that wait to be added, since it is in a model, was refused or was replaced."""
+        """Remove a joint, spring or load from the record of parts that were made on this body and not added to a
+        model. It was added, refused or replaced."""
         self._waiting[:] = [waiting for waiting in self._waiting if waiting is not part]
 
     @property
     def is_string(self) -> bool:
-        """Whether the body is a string, which has a tension."""
+        """Return whether the body is a string, which has nodal unknowns and a tension."""
         return isinstance(self.data, AbsoluteBody) and bool(self.data.strains)
 
     @property
     def kind(self) -> str:
-        """Kind of the body for messages, such as "string" or "point mass"."""
+        """Return the kind of the body as text for messages: "body with a frame", "point mass", "string" or "soft
+        body"."""
         if self.nodes is None:
             return "body with a frame" if self.data.rotates else "point mass"
         return "string" if self.is_string else "soft body"
 
     @property
     def place(self) -> Array:
-        """World position of the origin of this body, or of its first node, at t = 0, shape (3,) [m]."""
+        """Return the world position of the origin of this body at t = 0, shape (3,) [m]. If it has nodal unknowns,
+        it is that of its first node."""
         return self.position if self.nodes is None else self.nodes.positions[0]
 
     @property
     def elastic(self) -> Array:
-        """Elastic coordinates of this body at t = 0, shape (n,): zeros, or the positions of its nodes [m]."""
+        """Return the elastic coordinates of this body at t = 0, shape (n,): zeros for a body with a frame, or the
+        world positions of the nodes [m]."""
         if self.nodes is None:
             return np.zeros(self.data.elastic_count)
         return self.nodes.positions[:, : self.data.dimension].ravel()
@@ -207,7 +209,7 @@ class PlacedBody(ModelPart):
 
     @property
     def origin(self) -> "Attachment":
-        """Attachment at the origin of the body frame."""
+        """Return the attachment at the origin of this body's frame."""
         return Attachment(self, Origin())
 
     def at(self, x: float) -> "Attachment":
@@ -226,22 +228,23 @@ class PlacedBody(ModelPart):
         raise TypeError("a body is not a sequence")
 
     def cut(self, at_end: bool) -> "Attachment":
-        """Return the attachment at an end of a part of a split beam, for the joint that connects it to its
-        neighbour.
-        """
+        """Return the attachment at the start or end of one part of a split beam. A fixed joint connects it there to
+        the neighbouring part."""
         return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
-        """Return the attachment at a material point, given by undeformed body coordinates, shape (3,) [m]."""
+        """Return the attachment at a material point of this body, given by its coordinates in the undeformed body
+        in body axes, shape (3,) [m]."""
         x, y, z = vector("position", position).tolist()
         return Attachment(self, MaterialPosition((x, y, z)))
 
     def node(self, number: int) -> "Attachment":
-        """Return the attachment at a node of a soft body, given by the number of its point in the mesh."""
+        """Return the attachment at a node of this soft body, given by the number of the node in its mesh."""
         return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point at a location of this body, with its shape functions.
+        """Return the material point at a location of this body (start, end, interface, coordinates), with its shape
+        functions, cached.
 
         Raises:
             AttachmentError: the body has no such location.
@@ -255,16 +258,15 @@ class PlacedBody(ModelPart):
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks, with a picture and the parameters of the body."""
+        """Return HTML that notebooks show for a body: a picture of it and a table of its parameters."""
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
         rows += [("position", written(self.place)), *described(self.held)]
         return shown(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:
-        """Return the surface and the lines of the undeformed body at t = 0 for a picture. Its frame is placed at a
-        position, shape (3,) [m], with a rotation, shape (3, 3).
-        """
+        """Return the surface (triangles) and the lines of this undeformed body at t = 0 for a picture. Its frame is
+        placed at a position, shape (3,) [m], with a rotation, shape (3, 3)."""
         return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
 
@@ -285,16 +287,19 @@ class Attachment:
 
     @property
     def point(self) -> MaterialPoint:
-        """Material point of the undeformed body, with its shape functions."""
+        """Return the material point of the undeformed body at which this attachment is, with its shape
+        functions."""
         return self.placed.locate(self.location)
 
     @property
     def has_orientation(self) -> bool:
-        """Whether the material around the point has an orientation, which is not so on point masses and strings."""
+        """Return whether this attachment has an orientation, because the material around it can rotate; not so on
+        point masses and strings."""
         return self.point.rotations is not None
 
     def initial_position(self) -> Array:
-        """Return the world position of the point in the initial pose of the undeformed body, shape (3,) [m]."""
+        """Return the world position of this attachment at the initial pose of the undeformed body, shape (3,)
+        [m]."""
         if self.placed.nodes is not None:
             return np.asarray(self.point.shapes @ self.placed.elastic)
         return self.placed.position + self.placed.rotation @ self.point.position
@@ -323,7 +328,8 @@ class MovingFrame(ModelPart):
 
     @property
     def has_orientation(self) -> bool:
-        """Whether the frame has an orientation, which is always so."""
+        """Return True, because a moving or fixed frame on the ground always has an orientation, as joints may
+        require."""
         return True
 
     def initial_position(self) -> Array:

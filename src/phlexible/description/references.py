@@ -61,7 +61,8 @@ def _direct(value: Any) -> Iterable[Any]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return those fields of a dataclass that may hold references to parts, by name."""
+    """Return those fields of a dataclass that may hold references to parts of a model (bodies, joints), as values
+    by name."""
     return {name: getattr(value, name) for name in _names(value.__class__)}
 
 
@@ -80,7 +81,8 @@ def _is_mapping(kind: Any) -> bool:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a dataclass that may hold references to parts; empty for other classes."""
+    """Return the names of those fields of a dataclass type that may hold references to parts of a model (bodies,
+    joints); empty for other types."""
     if issubclass(kind, (*CLOSED, type)) or not is_dataclass(kind):
         return ()
     if issubclass(kind, Callable) and not issubclass(kind, ModelPart):  # type: ignore[arg-type]
@@ -89,9 +91,8 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
-    """Return a value with references to parts replaced as in the mapping ``new``; the value itself if it holds none
-    of them.
-    """
+    """Return a value, a nested structure of tuples, lists, mappings and dataclasses, with references to model parts
+    replaced as in the mapping ``new``; the value itself if it contains none of them."""
     match value:
         case ModelPart():
             return new.get(value, value)

@@ -28,9 +28,8 @@ _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 
 
 def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Return whether a user's function of time takes an array of times, as far as earlier calls have shown; None if
-    it must be tried.
-    """
+    """Return whether a user's function of time accepts an array of times, as far as the agreement of earlier calls
+    has shown; None if that must still be tested."""
     try:
         agreements = _AGREEMENTS.get(function, 0)
     except TypeError:  # not hashable
@@ -45,7 +44,8 @@ def _count_agreement(function: object, agrees: bool) -> None:
 
 
 def at_least_two(times: Array) -> Array:
-    """Return the times, repeated if there is only one, so that a function is always called with at least two.
+    """Return the times unchanged, or repeated if there is only one. A user's function is thereby always called with
+    an array of at least two times.
 
     Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
     digits however its steps are grouped, and after it is resumed.
@@ -54,7 +54,8 @@ def at_least_two(times: Array) -> Array:
 
 
 def probes(times: Array) -> list[int]:
-    """Return the indices of up to four times at which a call with an array is compared with single calls."""
+    """Return the indices of up to four of the times, evenly spread. There the values of one call with all times are
+    compared with those of single calls."""
     last = len(times) - 1
     return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
@@ -62,8 +63,8 @@ def probes(times: Array) -> list[int]:
 def _vectorized(
     function: object, times: Array, many: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Evaluate a user's function of time in one call for all times, shape (times, ...), and check it against single
-    calls. Return None if that fails.
+    """Return the values of a user's function of time from one call with all times, shape (times, ...). Some of them
+    are compared with single calls. Return None if the function does not accept arrays or values differ.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -93,9 +94,8 @@ def _vectorized(
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """Evaluate a user's vector function of time in one call for all times, shape (times, 3). Return None if that
-    fails.
-    """
+    """Return the values of a user's vector function of time from one call with all times, shape (times, 3). Return
+    None if the function does not accept arrays."""
 
     def many(at: Array) -> Array:
         values = np.empty((len(at), 3))
@@ -111,7 +111,8 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
 
 
 def is_plain(value: object, times: Array) -> TypeGuard[Array]:
-    """Return whether a value is an array of floats with one number for each time, which needs no conversion."""
+    """Return whether a value is already a float array with one number for each time, so that it needs no
+    conversion."""
     return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == times.shape
 
 
@@ -161,7 +162,8 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Return the value of the signal at a time [s], or an array of values for an array of times."""
+        """Return the value of a signal (function of time given by samples) at a time [s], by linear interpolation
+        or as a step function; an array for an array of times."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])
@@ -173,7 +175,8 @@ class Signal(Portable):
         return f"Signal({len(self.times)} samples from {self.times[0]:g} to {self.times[-1]:g} s)"
 
     def with_values(self, values: ArrayLike) -> "Signal":
-        """Return a signal with the same sample times and other values, shape (n,)."""
+        """Return a signal (function of time given by samples) with the same sample times and other values, shape
+        (n,)."""
         return Signal(self.times, values, self.between)
 
 
@@ -197,7 +200,7 @@ class TimePath(Portable):
     name: str
 
     def __call__(self, time: float) -> float:
-        """Return the value p(t) of the path at a time [s].
+        """Return the value p(t) of a prescribed scalar path, such as the angle of a drive, at a time [s].
 
         Raises:
             ParameterError: the function returns no finite number.
@@ -205,9 +208,8 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """Return the first and second time derivative of the path at a time [s]. Differences use values not later
-        than ``end`` [s].
-        """
+        """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. It uses the
+        user's rate or numerical differentiation, with values not later than ``end`` [s]."""
         if self.rate is None:
             first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.column_at)
             return float(first[0]), float(second[0])
@@ -221,21 +223,22 @@ class TimePath(Portable):
         return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
 
     def rates_at(self, times: Array) -> Array:
-        """Return the rates dp/dt of the path at many times [s], shape (times,)."""
+        """Return the time derivatives dp/dt of a prescribed scalar path p(t) at many times [s], shape (times,)."""
         if self.rate is not None:
             return numbers_at(self.rate, times, f"rate of {self.name}")
         return first_derivatives(lambda t: self.at_times(t)[:, None], times)[:, 0]
 
     def at_times(self, times: Array) -> Array:
-        """Return the values of the path at many times [s], shape (times,)."""
+        """Return the values of a prescribed scalar path p(t) at many times [s], shape (times,)."""
         return numbers_at(self.function, times, self.name)
 
     def column_at(self, times: Array) -> Array:
-        """Return the values of the path at many times [s] as a column, shape (times, 1)."""
+        """Return the values of a prescribed scalar path p(t) at many times [s] as a column, shape (times, 1)."""
         return self.at_times(times)[:, None]
 
     def check_rate(self, times: Array) -> None:
-        """Check at the given times [s] that the rate that the user gave is the time derivative of the path.
+        """Check at the given times [s] that the rate function that the user gave for a prescribed path is the time
+        derivative of the path; raise ParameterError otherwise.
 
         Raises:
             ParameterError: the message has the time and the difference.
@@ -255,13 +258,12 @@ class TimeFactor(Enum):
     VALUE = 2
 
     def of(self, value: float) -> float:
-        """Return cos p, sin p or p for the value p of a path."""
+        """Return cos p, sin p or p, depending on this kind of factor, for the value p of a prescribed path."""
         return float((np.cos, np.sin, float)[self.value](value))
 
     def derivatives(self, value: float, rate: float, second: float) -> tuple[float, float]:
-        """Return the first and second time derivative of cos p, sin p or p, from the value, rate and second
-        derivative of the path p.
-        """
+        """Return the first and second time derivative of cos p, sin p or p for this kind of factor. Arguments are
+        the value, rate and second derivative of a prescribed path p."""
         match self:
             case TimeFactor.COSINE:
                 return -np.sin(value) * rate, -np.cos(value) * rate**2 - np.sin(value) * second
@@ -279,11 +281,13 @@ class Timed:
     factor: TimeFactor
 
     def now(self, time: float) -> float:
-        """Return the value of the factor at a time [s]."""
+        """Return the value of a prescribed factor in a constraint function (cos p(t), sin p(t) or p(t)) at a time
+        [s]."""
         return self.factor.of(self.path(time))
 
     def at(self, time: float) -> tuple[float, float, float]:
-        """Return the value and the first and second time derivative of the factor at a time [s]."""
+        """Return the value and the first and second time derivative of a prescribed factor at a time [s]. The
+        factor is cos p(t), sin p(t) or p(t) in a constraint function."""
         value, (rate, second) = self.path(time), self.path.rates(time)
         return (self.factor.of(value), *self.factor.derivatives(value, rate, second))
 

@@ -8,33 +8,36 @@ from numpy.typing import NDArray
 
 
 def real(x: float) -> str:
-    """Number as a C literal with all digits."""
+    """Return a floating-point number as a C literal with all its digits (hexadecimal), or NAN or INFINITY."""
     if np.isnan(x):
         return "NAN"
     return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
 
 
 def quoted(words: str) -> str:
-    """Text as a C string literal, with characters that cannot be printed replaced by spaces."""
+    """Return a text as a C string literal in quotation marks, with characters that cannot be printed replaced by
+    spaces."""
     return json.dumps("".join(each if each.isprintable() else " " for each in words), ensure_ascii=False)
 
 
 def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
-    """Array of C with ``nothing`` as its entry if there are none, since C has no empty arrays."""
+    """Return the C source line that defines a constant array of a type ``kind``. An array without entries gets the
+    entry ``nothing``, since C has no empty arrays."""
     return f"static const {kind} {name}[] = {{{', '.join(entries) or nothing}}};"
 
 
 def integers(name: str, numbers: Iterable[int], kind: str = "int64_t") -> str:
-    """Array of C of integers."""
+    """Return the C source line that defines a constant array of integers."""
     return array_of(kind, name, [str(int(x)) for x in numbers], "0")
 
 
 def reals(name: str, numbers: Iterable[float]) -> str:
-    """Array of C of floating-point numbers."""
+    """Return the C source line that defines a constant array of double-precision numbers."""
     return array_of("double", name, [real(x) for x in numbers], "0.0")
 
 
 def bit_patterns(name: str, words: NDArray[np.uint64]) -> str:
-    """Array of C of 64-bit patterns, for tables of integers and of floating-point numbers."""
+    """Return the C source line that defines a constant array of 64-bit patterns, which may stand for integers or
+    floating-point numbers."""
     entries = ",".join(f"0x{x:x}" if x else "0" for x in words.tolist())
     return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

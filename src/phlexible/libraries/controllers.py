@@ -43,24 +43,25 @@ class ControllerData:
 
     @property
     def order(self) -> int:
-        """Number of its states."""
+        """Return the number of states of a linear controller in a compiled library."""
         return len(self.A)
 
     @property
     def memory(self) -> int:
-        """Length of the memory of the controller: three numbers of its clock, its last input, states and later
-        values.
-        """
+        """Return the number of values that a linear controller of a library stores between steps: three for its
+        clock, its last inputs, its states, and the outputs that a delay holds back."""
         return 3 + self.count + self.order + self.queue * self.size
 
     @property
     def numbers(self) -> Array:
-        """Numbers of the controller in C: period (0: each step), A, B, C, D."""
+        """Return the constants of a linear controller as one array for C: its sampling period (0: each step), then
+        the matrices A, B, C and D."""
         return np.concatenate([[self.period or 0.0], *(x.ravel() for x in (self.A, self.B, self.C, self.D))])
 
 
 def check_controllers(controlled: Sequence[ControlledValue]) -> None:
-    """Refuse controllers that compiled models cannot have.
+    """Raise ModelError for controllers that a compiled library cannot contain: Python functions, and controllers
+    with states but without a sampling period.
 
     Raises:
         ModelError: functions of Python, and continuous states without a period.
@@ -83,7 +84,8 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
-    """Data of all controllers of a model, whose measurements come first among the outputs.
+    """Return the data of all linear controllers of a model for a library. Their measurements are added to
+    ``tables`` first, before the outputs.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.
@@ -108,7 +110,7 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
 
 
 def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
-    """Targets of all controllers that have some, shape (times, targets)."""
+    """Return the targets (reference values) of all given controllers at many times [s], shape (times, targets)."""
     return np.array(
         [
             np.concatenate([np.zeros(0), *(np.broadcast_to(each.target_at(t), each.count) for each in feedbacks)])

@@ -79,29 +79,33 @@ class ModelData:
 
     @property
     def memory(self) -> Memory:
-        """Tables of the model."""
+        """Return the memory layout and tables of numbers (masses, indices, ...) of the model that is written to a
+        library."""
         return self.stepper.assembly.memory
 
     @property
     def is_steady(self) -> bool:
-        """Whether nothing is a function of time."""
+        """Return whether no load, moving frame or target of the model depends on time."""
         return all(map(_is_steady, self._columns))
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Messages about the approximation of functions of time and parameters."""
+        """Return the messages for the user about how accurately functions of time and of parameters are
+        approximated in a library."""
         own = () if self.parameters is None else (self.parameters.words,)
         return *self.moving.words, *self.loads.words, *self.targets.words, *own
 
     def header(self) -> str:
-        """The text of ``model_data.h``."""
+        """Return the text of the C header ``model_data.h``, which contains all numbers of the model for the
+        library's C source."""
         text = "\n".join([*self._text(), *self._numbers()]) + "\n"
         identity = hashlib.sha256(text.encode()).hexdigest()[:16]
         first = f"/* Written by phlexible {__version__} for one model. */"
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """Lines of the header without the numbers that may differ between models of one structure."""
+        """Return the lines of the C header that depend on the structure of a model only. Numbers such as masses may
+        differ between models with the same lines."""
         same = [
             *self._sizes(),
             *self._declarations(),
@@ -122,7 +126,8 @@ class ModelData:
         ]
 
     def tables(self) -> bytes:
-        """Numbers of the model for ``ph_load_tables`` of a library of the same structure, as bytes."""
+        """Return the numbers of the model (masses, stiffnesses, start) as bytes, for ``ph_load_tables`` of a
+        compiled library with the same structure."""
         words = self.words_of_numbers()
         numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
@@ -130,21 +135,22 @@ class ModelData:
 
     @property
     def structure(self) -> str:
-        """Digest of the structure that models must have in common for one library."""
+        """Return a hexadecimal digest of the model's structure; a compiled library accepts the numbers of another
+        model only if the digests agree."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
     def words_of_numbers(self) -> NDArray[np.uint64]:
-        """Tables, start, and numbers of measurements as 64-bit words, in the order of the library."""
+        """Return all numbers of a model (tables, initial state, measurement constants) as an array of 64-bit words.
+        The order is that in which the library stores them."""
         return np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
-        """Whether a table of the system has whole numbers."""
+        """Return whether a table of the model contains integers (indices) and not floating-point numbers."""
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
     def parts_of_numbers(self) -> list[tuple[str, int]]:
-        """Names and lengths of consecutive parts of these words: tables, "start of" tables of the state, and
-        others.
-        """
+        """Return names and lengths of the consecutive sections of the model's packed numbers. They are the system's
+        tables, the initial values of the state's tables ("start of ..."), and others."""
         found = [(TABLES[place].name, len(words)) for place, words in self._given()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
@@ -211,7 +217,7 @@ class ModelData:
 
     @property
     def has_contact_steps(self) -> bool:
-        """Whether contacts may divide steps."""
+        """Return whether the model has contacts that may divide a time step into substeps."""
         return any(entry.name == "contact_steps" for entry in families(self.memory))
 
     def _declarations(self) -> Iterable[str]:
@@ -231,7 +237,8 @@ class ModelData:
         yield "}"
 
     def _functions_of_users(self) -> Iterable[str]:
-        """Declarations of users' functions, and the positions of the tables of their addresses."""
+        """Yield C declarations of the user's compiled energy functions, and the positions of the tables that hold
+        their addresses."""
         names = list(self.energies.modules)
         places = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in places] if names else []
@@ -245,7 +252,8 @@ class ModelData:
             yield f"#define PH_ADDRESS_TABLES {len(places)}"
 
     def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
-        """Tables of the system by position in the header, as 64-bit words."""
+        """Return the constant tables of the system as 64-bit words, each with its position in the header, in the
+        order of the library."""
         given = self.memory.system_tables.items()
         return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
 
@@ -267,7 +275,8 @@ class ModelData:
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        """Columns of all functions of time."""
+        """Return all functions of time of the model (moving frames, loads, controller targets) as data: sums of
+        harmonics and polynomial pieces."""
         return *self.moving.columns, *self.loads.columns, *self.targets.columns
 
     def _time_functions(self) -> Iterable[str]:
@@ -293,7 +302,8 @@ class ModelData:
 
     @property
     def _tape_begin(self) -> int:
-        """Index of the first number of the tape in ``scratch``.
+        """Return the index in the library's work array ``scratch`` at which the numbers of the tape begin. The tape
+        is the list of recorded operations that computes sensor outputs.
 
         Before it are velocities, drifts, moving vectors, what is measured, and vectors and angles of one source.
         """
@@ -304,15 +314,15 @@ class ModelData:
         return counts["velocities"] + counts["rows"] + 3 * counts["moving"] + measured + 6 * vectors + items
 
     def _real_numbers(self) -> Array:
-        """Numbers of sources and outputs, followed by the least motion in a step and the length of its error
-        measure.
-        """
+        """Return the floating-point constants of measurements, outputs and functions of time for C. The last two
+        are the least speed and the length in the error measure of a step."""
         request = self.stepper.request(1, 1.0, NEVER)
         return np.array([*self._measured.numbers, request.least_speed, request.error_length])
 
     @cached_property
     def _measured(self) -> "_Measured":
-        """Integers and other numbers of functions of time, of sources and of the tape."""
+        """Return the integers, numbers and C initializers for functions of time, measurements, the tape (recorded
+        operations of sensors) and controllers, cached."""
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
         pieces, columns = list[str](), list[str]()
 
@@ -397,7 +407,8 @@ class ModelData:
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Tables by position in the header as 64-bit words, padded to cache lines."""
+    """Return tables as arrays of 64-bit words, each with its position in the header, sorted by position and padded
+    to whole cache lines (8 words)."""
     found = list[tuple[int, NDArray[np.uint64]]]()
     for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
         raw = np.ascontiguousarray(table).view(np.uint64).ravel()
@@ -408,7 +419,7 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
 
 
 def _place(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
-    """Number of words of consecutive tables, whose offsets [bytes] are written into the header."""
+    """Store in a header the byte offsets of consecutive tables, and return their total length in 64-bit words."""
     begin = 0
     for place, words in tables:
         header[place] = 8 * begin
@@ -441,7 +452,8 @@ TABLES_MAGIC = 0x7068746162316C73
 
 
 def digest_of(words: NDArray[np.uint64]) -> int:
-    """Digest of 64-bit words (FNV-1a, word by word), as computed by model.c."""
+    """Return the FNV-1a hash of an array of 64-bit words, as the library's C code computes it to check tables that
+    it loads."""
     found = TABLES_MAGIC
     for word in words.tolist():
         found = ((found ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF

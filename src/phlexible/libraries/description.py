@@ -33,7 +33,8 @@ def described(
     from_start: bool = False,
     has_parameters: bool = False,
 ) -> ModelData:
-    """Data of a library of a model at its start.
+    """Return all data of a compiled library of a model at the start of a run: inputs, outputs, functions of time,
+    controllers and tables.
 
     Args:
         run: of the model.
@@ -68,7 +69,7 @@ def described(
 
 
 def check_events(mechanism: Mechanism) -> None:
-    """Refuse events, before a run is started.
+    """Raise ModelError if a model has events (locked or released joints), which compiled libraries do not support.
 
     Raises:
         ModelError: naming them.
@@ -81,7 +82,8 @@ def check_events(mechanism: Mechanism) -> None:
 
 
 def _check_run(run: LiveRun) -> None:
-    """Refuse controllers and laws that need Python in steps."""
+    """Raise ModelError if a model needs Python within time steps, by controllers or laws that are Python
+    functions."""
     assembly, stepper = run.stepper.assembly, run.stepper
     if stepper.is_controlled or stepper.has_laws:
         check_controllers(assembly.controlled)
@@ -113,7 +115,8 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
 def _moving_data(
     assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
 ) -> TimeData:
-    """Functions of time of all moving vectors and paths; of a path its third number only."""
+    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path only
+    its value is needed, not its cosine and sine."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
         is_path = isinstance(part, TimePath)
@@ -132,7 +135,7 @@ def _moving_data(
 def _target_data(
     assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
 ) -> TimeData:
-    """Functions of time from which controllers subtract measured values."""
+    """Return the targets (reference values) of all controllers of a model as functions of time for a library."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
 

@@ -96,7 +96,8 @@ class FmuFiles:
 
     @property
     def variables(self) -> tuple[FmuVariable, ...]:
-        """Variables in the order time, all inputs, all outputs, parameters."""
+        """Return the scalar variables of an FMU in the order time, inputs, outputs, parameters. Vectors become one
+        variable for each component."""
         taken, found = {"time"}, [FmuVariable("time", "TIME", 0, 0, "s", "time")]
 
         def named(name: str) -> str:
@@ -139,13 +140,13 @@ class FmuFiles:
 
     @property
     def token(self) -> str:
-        """Instantiation token, which differs between models."""
+        """Return the instantiation token (GUID) of an FMU, a digest of its model that differs between models."""
         digest = hashlib.sha256((self.data.header() + str(self.version)).encode()).hexdigest()
         return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
 
     @property
     def header(self) -> str:
-        """The text of ``fmu_data.h``."""
+        """Return the text of the C header ``fmu_data.h``, with the table of an FMU's variables."""
         rows = ", ".join(
             f"{{PH_{each.kind}, {each.number}, {each.component}, {int(each.follows)}}}" for each in self.variables
         )
@@ -159,7 +160,7 @@ class FmuFiles:
 
     @property
     def description(self) -> bytes:
-        """The text of ``modelDescription.xml``."""
+        """Return the content of ``modelDescription.xml`` of an FMU (version 2 or 3), as bytes."""
         is_two, name = self.version == 2, identifier(self.data.name)
         root = Element("fmiModelDescription", fmiVersion=f"{self.version}.0", modelName=self.data.name)
         root.set("guid" if is_two else "instantiationToken", self.token)
@@ -206,9 +207,8 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        """Write the dependencies of outputs; one without a list depends on inputs directly, so that hosts may
-        iterate.
-        """
+        """Write the dependencies of outputs into the XML of an FMU's model structure. An output without a list of
+        dependencies depends on all inputs directly, so that hosts may iterate."""
         is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
         own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
         for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):
@@ -224,7 +224,7 @@ class FmuFiles:
 
 
 def write_fmu(files: FmuFiles, binaries: Sequence[tuple[str, str, bytes]], path: Path) -> None:
-    """Write the archive of an FMU.
+    """Write an FMU file, a zip archive of its XML description and of its compiled libraries for several platforms.
 
     Args:
         files: its description.

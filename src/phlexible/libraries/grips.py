@@ -35,12 +35,14 @@ class Grip:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        """Loads of the grip, one or two."""
+        """Return the loads by which the mouse drags a body at this grip: a force, and on rigid bodies also a
+        torque."""
         return (self.force,) if self.torque is None else (self.force, self.torque)
 
 
 def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
-    """Copy of the model with zero loads on its bodies as grips, and these grips."""
+    """Return a copy of the model with zero loads added, by which the mouse can drag its bodies, and these drag
+    points (grips)."""
     pulled = model.sketch()
     found = [
         grip
@@ -52,7 +54,8 @@ def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
 
 
 def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
-    """Bodies with grips and the number of grips on each; of very many bodies only some."""
+    """Return the bodies that the mouse can drag, with the number of drag points on each; of very many bodies only
+    some."""
     count = min(len(bodies), MOST_BODIES)
     places = np.linspace(0, len(bodies) - 1, count).round().astype(int)
     most = int(np.clip(MOST_IN_ALL // max(count, 1), 1, MOST_ON_A_BODY if count > 1 else MOST_IN_ALL // 6))
@@ -60,7 +63,8 @@ def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """Grip at a port; None: no load can act there."""
+    """Return a drag point (grip) at a port of a body, by adding a zero force (and torque) to the model there.
+    Return None if no load can act there."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:
@@ -75,7 +79,8 @@ def _is_rigid(placed: PlacedBody) -> bool:
 
 
 def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
-    """Ports of a body for grips, at most ``most`` besides its interfaces."""
+    """Return the attachments of a body at which the mouse can drag it: its origin, points along its length, nodes
+    or interfaces. ``most`` limits their number."""
     if _is_rigid(placed):
         return [placed.origin]
     along = placed.held.contact_positions()
@@ -88,7 +93,8 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
 
 
 def _spread(points: Array, count: int) -> list[int]:
-    """Indices of points far from each other, first the one farthest from the centroid."""
+    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The first one
+    is the farthest from the centroid."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)
     found = [int(away.argmax())]
     away = np.linalg.norm(points - points[found[0]], axis=1)

@@ -62,7 +62,8 @@ MOST_AT_ONCE, TINY = 1e9, 1e-9
 
 
 def load_library(path: str | PathLike[str], **parameters: float) -> "Library":
-    """Model that ``ph.build`` wrote for this machine, at its start; each call gives a separate instance.
+    """Load a compiled library that ``ph.build`` wrote for this machine, and return an instance of its model at the
+    start. Each call gives a separate instance.
 
     Args:
         path: of the library.
@@ -114,7 +115,7 @@ class _ByName(MutableMapping[str, Value]):
         self._numbers = {named(k).decode(): k for k in range(count())}
 
     def __delitem__(self, name: str) -> None:
-        """Refuse the removal of a value."""
+        """Raise ParameterError, because inputs and parameters of a compiled library cannot be removed, only set."""
         raise ParameterError(f"{self._kind} {name!r} cannot be removed{self._remedy}")
 
     def __iter__(self) -> Iterator[str]:
@@ -137,13 +138,14 @@ class LibraryInputs(_ByName[Array]):
         super().__init__(functions, instance, "input", "; set it to zero")
 
     def __getitem__(self, name: str) -> Array:
-        """Value of an input, shape (1,), or (3,) of a load; read-only."""
+        """Return the present value of an input of a compiled library, shape (1,), or (3,) for a load vector;
+        read-only."""
         found = np.zeros(self._size(name))
         self._c.ph_get_input(self._instance, self._numbers[name], _address(found))
         return read_only(found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input to a number, or a load to three.
+        """Set an input of a compiled library to a number, or a load to three numbers, from the next step on.
 
         Raises:
             ParameterError: no input of that name, or not its count of finite numbers.
@@ -173,7 +175,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def ranges(self) -> dict[str, tuple[float, float, float]]:
-        """Range (low, usual, high) of each parameter."""
+        """Return the admissible range of each parameter of a compiled library by name, as (lowest, usual, highest)
+        value."""
         found = {}
         for name, number in self._numbers.items():
             ends = np.zeros(3)
@@ -183,12 +186,13 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of each parameter; empty where it was not given."""
+        """Return the unit of each parameter of a compiled library by name; empty if ``ph.build`` was given none."""
         return {name: self._c.ph_parameter_unit(number).decode() for name, number in self._numbers.items()}
 
     @property
     def tunable(self) -> dict[str, bool]:
-        """Whether each may change between steps."""
+        """Return by name whether each parameter of a compiled library may be changed between steps; others only
+        before the first step."""
         return {name: bool(self._c.ph_parameter_is_tunable(number)) for name, number in self._numbers.items()}
 
     def __getitem__(self, name: str) -> float:
@@ -197,7 +201,8 @@ class LibraryParameters(_ByName[float]):
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
-        """Set a parameter, before the first step, or later if it is tunable.
+        """Set a parameter of a compiled library to a value in its range, before the first step, or later if it is
+        tunable.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
@@ -240,7 +245,8 @@ class Library:
         }
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Arguments for pickles and copies: another instance of the file in the same state."""
+        """Return what pickles and copies need to make another instance of this compiled library in the same
+        state."""
         if self._tables is not None:
             raise ModelError("a library with loaded tables cannot be pickled or copied; load them into another one")
         return type(self)._at, (self._path, self.save())
@@ -253,11 +259,11 @@ class Library:
 
     @property
     def time(self) -> float:
-        """Time reached so far [s]."""
+        """Return the time that this instance of a compiled library has reached [s]."""
         return float(self._c.ph_time(self._instance))
 
     def step(self, count: int = 1) -> None:
-        """Take steps with the present inputs.
+        """Advance this instance of a compiled library by ``count`` time steps with its present inputs.
 
         Raises:
             ConvergenceError: one fails; the instance stays where that step began.
@@ -270,7 +276,8 @@ class Library:
             left -= now
 
     def advance(self, to: float) -> None:
-        """Take whole steps, and a shorter one that ends at the time ``to`` [s], from which later instants count.
+        """Advance this instance of a compiled library to the time ``to`` [s], by whole steps and a shorter last
+        one. Later steps count from there.
 
         Raises:
             ParameterError: a time that is over, or functions of time that end before.
@@ -284,13 +291,14 @@ class Library:
         self._check(self._c.ph_step_to(self._instance, to))
 
     def _check(self, status: int) -> None:
-        """Raise the error of a step's status code."""
+        """Raise the Python error for a status code that a step of the compiled library returned; do nothing for
+        0."""
         if status:
             words = f"the step from t = {self.time:.9g} s: {self._c.ph_message(status).decode()}"
             raise ParameterError(words) if status == OVER else ConvergenceError(words, self.time, np.zeros(0))
 
     def read(self, name: str) -> Array:
-        """Present value of an output, shape () or (components,).
+        """Return the present value of a named output of a compiled library, shape () or (components,).
 
         Raises:
             ParameterError: no output of that name.
@@ -307,13 +315,14 @@ class Library:
         return found if len(found) > 1 else found.reshape(())
 
     def save(self) -> SavedState:
-        """Present state with inputs; steps after ``restore`` have the same digits."""
+        """Return the present state of this instance of a compiled library with its inputs. Steps after ``restore``
+        of it reproduce the same digits."""
         found = ctypes.create_string_buffer(self._c.ph_state_size())
         self._c.ph_save(self._instance, ctypes.addressof(found))
         return SavedState(found.raw)
 
     def restore(self, saved: SavedState) -> None:
-        """Continue from the state of this or another instance of the library.
+        """Continue from a state that ``save`` of this or another instance of the same compiled library returned.
 
         Raises:
             ParameterError: a state of something else; this instance stays as it was.
@@ -324,7 +333,8 @@ class Library:
             raise ParameterError(f"saved must be what save() of this library gave, got {saved!r}")
 
     def load_tables(self, path: str | PathLike[str]) -> None:
-        """Load the numbers of another model of the same structure (``.tables`` of ``ph.build``), at its start.
+        """Replace the numbers of this compiled library by those of another model of the same structure (a
+        ``.tables`` file of ``ph.build``). The instance returns to its start.
 
         Raises:
             ResultFileError: no such file, or numbers of another structure.
@@ -345,7 +355,8 @@ class Library:
         self._tables = tables
 
     def reset(self) -> None:
-        """Return to the start, with the inputs of the model; parameters stay."""
+        """Return this instance of a compiled library to the start of the motion, with the inputs of the model;
+        parameters keep their values."""
         self._c.ph_reset(self._instance)
 
     def __repr__(self) -> str:
@@ -369,7 +380,8 @@ def _functions(path: Path) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """Library loaded from a file, or from a copy where another file of this name was loaded before."""
+    """Load a shared library from a file with ctypes. If a file of this name was replaced after it was loaded, a
+    copy is loaded, so that the new content is used."""
     maps = Path("/proc/self/maps")
     if not maps.exists() or f"{path} (deleted)" not in maps.read_text(encoding="utf-8", errors="replace"):
         return ctypes.CDLL(str(path))

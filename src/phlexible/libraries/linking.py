@@ -55,7 +55,7 @@ SUFFIXES = tuple(dict.fromkeys(target.suffix for target in TARGETS.values()))
 
 
 def host() -> str | None:
-    """Name of the platform of this machine; None: models cannot be built for it."""
+    """Return the name of this machine's platform, such as "linux-x86_64"; None if models cannot be built for it."""
     system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, sys.platform)
     machine = platform.machine().lower()
     processor = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
@@ -64,7 +64,8 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ...]:
-    """Platforms of a library, one, or of an FMU, one or more.
+    """Return the platforms for which a library (one) or an FMU (one or more) is built. They follow from the suffix
+    of its path and the user's choice.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.
@@ -93,7 +94,8 @@ def platforms_of(path: Path, chosen: Sequence[str] | None) -> tuple[Platform, ..
 
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
-    """Command that compiles C for a platform, and whether it is Zig's.
+    """Return the command line that compiles C for a platform, and whether it is that of Zig: the C compiler of this
+    machine, else Zig.
 
     Raises:
         MissingExtraError: there is none.
@@ -110,7 +112,7 @@ def _compiler(target: Platform) -> tuple[list[str], bool]:
 
 
 def check_linker(target: Platform) -> None:
-    """Refuse a platform without a linker, before anything is compiled.
+    """Raise MissingExtraError if there is no C compiler for a platform, before anything is compiled.
 
     Raises:
         MissingExtraError: there is no compiler for it.
@@ -119,13 +121,13 @@ def check_linker(target: Platform) -> None:
 
 
 def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
-    """Source and object files of a library of a model, by name."""
+    """Return all source and object files from which a library of a model is linked, as bytes by file name."""
     own = {name: (HERE / name).read_bytes() for name in SOURCES}
     return {**own, "model_data.h": data.encode(), **codes}
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
-    """Write an archive of the sources of a library.
+    """Write a zip archive of the C sources and object files of a library, for a linker of the user.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -139,7 +141,7 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
 
 
 def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
-    """Library linked from sources in C and object files, as bytes.
+    """Return a shared library, compiled from C sources and linked with object files for a platform, as bytes.
 
     Args:
         target: the platform.
@@ -167,7 +169,7 @@ def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -
 
 
 def write_bytes(content: bytes, path: Path) -> None:
-    """Write bytes to a file.
+    """Write bytes to a file; raise ResultFileError if that fails.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -179,7 +181,7 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 
 def write_library(content: bytes, path: Path) -> None:
-    """Write a library, and ``model.h`` in the same folder.
+    """Write a compiled library to a file, and the C header ``model.h`` to the same folder.
 
     Raises:
         ResultFileError: they cannot be written.

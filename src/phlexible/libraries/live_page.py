@@ -30,7 +30,8 @@ def live_page(
     sections: Sequence[str] = (),
     variants: Variants[Any] | None = None,
 ) -> str:
-    """Page that steps a model, as text; messages about functions of time are printed.
+    """Return the HTML text of a page that steps a model in the browser (as WebAssembly). Messages about
+    approximated functions of time are printed.
 
     Args:
         model: stays as it is.
@@ -82,7 +83,7 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """Parts of the page with sliders for parameters.
+    """Return the data of a live page with sliders for parameters of the model added.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

@@ -37,19 +37,20 @@ class Machine:
 
     @property
     def is_small(self) -> bool:
-        """Whether code must be short, since browsers load it; loops are then not unrolled."""
+        """Return whether machine code for this processor must be short because browsers load it (WebAssembly);
+        loops are then not unrolled."""
         return self.triple.startswith("wasm")
 
     @property
     def architecture(self) -> str:
-        """Family of processors, such as "x86_64"."""
+        """Return the processor family of this target, such as "x86_64", the first part of its LLVM triple."""
         return self.triple.partition("-")[0]
 
 
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Object files of C functions.
+    """Compile LLVM modules for a processor and return their object files by name, made in several processes.
 
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.
@@ -68,7 +69,8 @@ def object_files(
 
 
 def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """Object files of some modules, made by ``_main`` in a separate process."""
+    """Compile LLVM modules in a separate Python process and return their object files by name. An LLVM crash then
+    ends only that process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -85,7 +87,7 @@ def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget 
 
 
 def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Object file of a module with one visible function."""
+    """Compile one LLVM module to an object file in which only the function ``name`` is visible to the linker."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,
@@ -117,7 +119,8 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
 
 
 def _leave(module: Any, name: str, target: Any) -> None:
-    """Hide all functions of a module but one."""
+    """Make all functions of an LLVM module invisible to the linker except the one called ``name``, and remove those
+    that are not used."""
     passes.make_private(module, {name})
     module.get_function(name).linkage, module.get_function(name).visibility = "external", "hidden"
     passes.remove_unused(module, target)
@@ -128,7 +131,8 @@ def _set_machine(module: Any, triple: str, target: Any) -> None:
 
 
 def _without_foreign(text: str) -> str:
-    """Assembly with functions that are intrinsic to another processor replaced by functions that do nothing.
+    """Return LLVM assembly in which calls of intrinsics of another processor are replaced by functions that do
+    nothing.
 
     What they would return is stored before it is asked for, and never looked at but by others of them.
     """

@@ -28,11 +28,13 @@ class PathNumber(TapeNumber):
     __slots__ = ()
 
     def cos(self) -> TapeNumber:
-        """Cosine of the value."""
+        """Return the cosine of a prescribed path's value as a number of the tape (list of recorded operations),
+        since compiled code measures it."""
         return self.tape.number(self.tape.index(self) - 2)
 
     def sin(self) -> TapeNumber:
-        """Sine of the value."""
+        """Return the sine of a prescribed path's value as a number of the tape (list of recorded operations), since
+        compiled code measures it."""
         return self.tape.number(self.tape.index(self) - 1)
 
 
@@ -52,24 +54,28 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities that satisfy the joints, shape (1, velocities)."""
+        """Return the velocities of all bodies, projected so that they satisfy the joints, as numbers of the tape
+        (recorded operations), shape (1, velocities)."""
         return self.velocities_on_joints
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers of the last step, shape (1, rows)."""
+        """Return the constraint multipliers of the last step as numbers of the tape (recorded operations), shape
+        (1, rows)."""
         return self.recording.multipliers
 
     @cached_property
     def instants(self) -> Instants:
-        """Instant with vectors that are numbers of the tape."""
+        """Return the instant of this run, whose vectors are numbers of the tape, so that formulas of sensors are
+        recorded as operations."""
         at = self.recording.instants()
         return MeasuredInstant(
             at.time, at.position, at.rotation, at.eta, at.velocity, at.given, measured=self.measured
         )
 
     def rate(self, values: Array) -> Array:
-        """Values unchanged, stored as differentiated; compiled code differentiates them."""
+        """Return values unchanged and note that they must be differentiated in time. Compiled code forms their
+        difference over a step."""
         self.differentiated.append(values)
         return values
 
@@ -90,7 +96,8 @@ class MeasuredSource:
 
     @property
     def count(self) -> int:
-        """Number of measured values."""
+        """Return the number of values that compiled code measures of this source: value and rate of each
+        coordinate, or of each vector."""
         (items, *_), weights = self.reading.numbers[1], self.reading.numbers[2]
         return 2 * len(items) if weights is None else 6 * len(items)
 
@@ -122,18 +129,21 @@ class MeasuredNumbers:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Rows of redundant constraints, whose smallest multipliers are no function of one state."""
+        """Return the indices of redundant constraints, whose multipliers are not unique and cannot be read from one
+        state."""
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
 
     @property
     def sources(self) -> tuple[MeasuredSource, ...]:
-        """Measured sources in their order."""
+        """Return all sources (joints, or sets of points and directions) that compiled code measures, in the order
+        of their numbers."""
         return tuple(self._sources.values())
 
     def taped_run(self, name: str) -> TapedRun:
-        """Run of the instant in numbers of the tape; ``name`` of the output for messages."""
+        """Return a run of one instant whose states are numbers of the tape, so that reading a sensor records its
+        operations. ``name`` is the output for messages."""
         system = self._assembly.system
         rows = dict(self._assembly.memory.rows(self._state[None]))
         rows["counter"] = np.zeros(rows["counter"].shape)
@@ -148,7 +158,8 @@ class MeasuredNumbers:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Measured numbers of a joint or a point.
+        """Return the numbers that compiled code measures of a joint or attachment (coordinates and rates), as
+        numbers of the tape (recorded operations).
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -169,7 +180,8 @@ class MeasuredNumbers:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Values and rates of vectors as numbers of the tape, shape (2, 1, k, 3).
+        """Return positions, directions and their rates of a set of vectors as numbers of the tape (recorded
+        operations), shape (2, 1, k, 3).
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -184,7 +196,7 @@ class MeasuredNumbers:
         return self._numbers(first, first + source.count)
 
     def _numbers(self, *places: int) -> Array:
-        """Numbers of the tape at a range of positions."""
+        """Return the numbers of the tape (recorded operations) at a range of positions, as an array of objects."""
         found = np.empty(len(range(*places)), dtype=object)
         found[:] = [self._tape.number(place) for place in range(*places)]
         return found

@@ -49,21 +49,23 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Sensors of the coordinates of all joints and, on request, of their rates, by name."""
+    """Return sensors for the coordinates of all joints of a model, and on request for their rates, by name; they
+    are the default outputs of a library."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
     return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
 
 
 def page_outputs(model: Mechanism) -> dict[str, Sensor]:
-    """Sensors of the coordinates of all joints, and of energies, by name."""
+    """Return sensors for the coordinates of all joints and for the energies of a model, by name; they are the
+    default outputs of a live page."""
     energies = [EnergyKind.TOTAL, EnergyKind.KINETIC, EnergyKind.STRAIN, EnergyKind.GRAVITY]
     energies += [EnergyKind.SPRING] if model.elements else []
     return joint_outputs(model, has_rates=False) | {kind.value: EnergyOf(kind) for kind in energies}
 
 
 def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
-    """Whether a joint has free coordinates that its bodies can have; point masses have no angles."""
+    """Return whether a joint has free coordinates that exist for its bodies; an angle does not on a point mass."""
     try:
         return bool(joint.coordinates(model.dimension))
     except ModelError:
@@ -85,11 +87,13 @@ class OutputTables:
 
     @property
     def source_count(self) -> int:
-        """Number of sources so far."""
+        """Return the number of measured sources (joints, or points and directions) that outputs have needed so
+        far."""
         return len(self._measured.sources)
 
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
-        """Outputs of sensors by name.
+        """Return the outputs of a library for sensors by name, with the operations that compute them from
+        measurements.
 
         Raises:
             ModelError: one that needs Python, or of another model.
@@ -98,7 +102,8 @@ class OutputTables:
         return Outputs(found, self._measured.sources, tuple(self._tape.entries))
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
-        """Range of the numbers that a controller measures, of which the last ones are its arguments.
+        """Return the range (first, end) of the numbers on the tape that a controller measures of joints,
+        attachments or sensors.
 
         Rates are those of the step, as controllers have them.
 
@@ -134,7 +139,8 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Numbers of a sensor, and whether its value is their difference over steps.
+        """Return the numbers of a sensor as recorded operations, and whether its value is their difference over a
+        step (an acceleration).
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

@@ -48,11 +48,13 @@ class Range:
 
     @property
     def size(self) -> float:
-        """Largest absolute value, by which values are divided before a power is taken."""
+        """Return the largest absolute value in the range of a parameter, by which values are divided before powers
+        are taken."""
         return max(abs(self.low), abs(self.high))
 
     def value(self, x: float) -> float:
-        """Return the value at x, which is -1 at the low end and 1 at the high end."""
+        """Return the parameter value at a relative position x in its range, where -1 is the low end and 1 the high
+        end."""
         if abs(x) >= 1.0:
             return self.high if x > 0 else self.low
         return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)
@@ -73,7 +75,8 @@ class SampledNumbers:
     is_scale: BoolArray
 
     def largest(self, values: Array) -> Array:
-        """Return the largest absolute value in the table of each number."""
+        """Return for each number the largest absolute value in its table, shape (numbers,), as a scale for
+        round-off."""
         found = np.zeros(len(self.names))
         np.maximum.at(found, self.table, np.abs(values))
         return found[self.table]
@@ -100,13 +103,15 @@ class ParameterFunctions:
     error: float = 0.0
 
     def values(self, parameters: Sequence[float]) -> Array:
-        """Return the numbers for values of the parameters, as the library computes them."""
+        """Return all numbers of a model that depend on parameters, for given parameter values, as the library
+        computes them."""
         powers = [(parameters[k] / self.ranges[k].size) ** exponent for k, exponent in self.powers]
         products = np.array([prod(powers[j] for j in term) for term in self.terms])
         return np.array([weights @ products[terms] for terms, weights in self.entries])
 
     def arrays(self) -> Iterable[tuple[str, NDArray[np.int64] | Array]]:
-        """Arrays that ``follow_parameters`` of model.c reads, by name."""
+        """Yield the arrays (name, values) of the terms and weights from which the library's C code computes numbers
+        that depend on parameters."""
         none = np.zeros(0, dtype=np.int64)
         yield "term_start", np.cumsum([0, *map(len, self.terms)])
         yield "term_factor", np.array([j for term in self.terms for j in term], dtype=np.int64)
@@ -137,7 +142,8 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """Functions of all numbers that change."""
+        """Return the fitted functions (sums of products of powers of parameters) for all numbers of a model that
+        change with its parameters."""
         kinds = np.array([self._power_of_each(k) for k in range(len(self._ranges))])
         powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
@@ -167,7 +173,8 @@ class FunctionFit:
         return self._samples[key]
 
     def _power_of_each(self, number: int) -> IntArray:
-        """Return the index of the power of a parameter in which each number is linear; -1: it does not change.
+        """Return for each number of a model the index of the power of parameter ``number`` in which it is linear;
+        -1: it does not change.
 
         Raises:
             ParameterError: a number is linear in none.
@@ -197,7 +204,8 @@ class FunctionFit:
         return np.where(is_changed, powers, -1)
 
     def _coefficients(self, keys: Sequence[tuple[int, float]], own: IntArray) -> Array:
-        """Return coefficients of some numbers that are linear in these powers, shape (numbers, 2, ..., 2)."""
+        """Return the coefficients of some numbers of a model as multilinear functions of powers of parameters,
+        shape (numbers, 2, ..., 2)."""
         if 2 ** len(keys) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
             raise ParameterError(
@@ -221,7 +229,8 @@ class FunctionFit:
         return values
 
     def _checked(self, found: ParameterFunctions) -> float:
-        """Return the largest error where nothing was sampled: of one parameter alone, of all, at ends of all."""
+        """Return the largest relative error of fitted functions at parameter values that were not sampled: of one
+        parameter, of all, and at ends of ranges."""
         random = np.random.default_rng(3)
         usual = [each.usual for each in self._ranges]
         tried: list[tuple[str, list[float]]] = []

@@ -56,7 +56,8 @@ def with_parameters(
     inputs: Sequence[str] | None,
     grips: Collection[str] = (),
 ) -> ModelData:
-    """Data of a library with numbers that follow from parameters.
+    """Return library data in which numbers of the model follow from parameters. The functions are fitted to models
+    that are built with several parameter values.
 
     Args:
         made: data of the model with some values.
@@ -110,12 +111,12 @@ def with_parameters(
 
 
 def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
-    """Usual values of the parameters by name."""
+    """Return the usual values of parameters by name, from their ranges."""
     return {each.name: each.usual for each in ranges}
 
 
 def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
-    """Names of the inputs whose initial values do not depend on the parameters."""
+    """Return the names of the inputs of a library whose initial values do not depend on its parameters."""
     found = {each.name: each.start for each in usual.inputs}
     for own in ranges:
         for value in (own.low, own.high):
@@ -157,14 +158,15 @@ _OF_TYPES = {table.name for table in TABLES if table.kind is not Kind.INTEGER an
 
 
 def numbers_in_words(table: str) -> str:
-    """Description of the numbers of a table of ``ModelData.parts_of_numbers``, for messages."""
+    """Return a description of the numbers in a table of a model, such as "masses of bodies", for error messages."""
     if table in _OF_TYPES:
         return OF_BODIES
     return next((words for begin, words in WORDS.items() if table.startswith(begin)), f"numbers of {table!r}")
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """Difference between another model and the usual one, as the end of "with stiffness = 0 ..."."""
+    """Return the difference between a model with other parameter values and the usual one, as the end of a message
+    "with stiffness = 0 ..."."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

@@ -34,7 +34,7 @@ class ParameterData:
 
     @property
     def words(self) -> str:
-        """Message about the accuracy of the numbers that follow from parameters."""
+        """Return a message about the accuracy of the numbers of a model that follow from parameters."""
         names = ", ".join(each.name for each in self.ranges)
         return (
             f"parameters {names}: {len(self.functions.indices)} numbers of the model follow, off by at most"
@@ -43,7 +43,8 @@ class ParameterData:
 
 
 def in_c(data: ParameterData | None) -> Iterable[str]:
-    """Lines of C that describe the parameters; None: there are none."""
+    """Yield the lines of C source that describe the parameters of a library and how numbers follow from them; None:
+    no parameters."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
     yield "typedef struct ph_parameter {"
     yield "    const char *name, *unit; double low, usual, high; int is_tunable;"
@@ -72,7 +73,8 @@ def in_c(data: ParameterData | None) -> Iterable[str]:
 
 
 def ranges_of(given: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
-    """Checked ranges of parameters from the user's argument.
+    """Return the ranges of parameters from the user's dictionary of (low, value, high) or (low, value, high, unit),
+    after checking them.
 
     Raises:
         ParameterError: no (low, value, high), or (low, value, high, unit), by name.

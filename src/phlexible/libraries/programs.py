@@ -40,12 +40,13 @@ BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 
 
 def families(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Programs for the features of a model; each writes the addresses of its functions into a header."""
+    """Return the compiled programs for the features of a model, such as contacts. Each stores the addresses of its
+    functions in a header."""
     return tuple(each.entry for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
 
 
 def programs(memory: Memory) -> tuple[EntryPoint, ...]:
-    """Programs that a model needs."""
+    """Return all compiled programs that a model needs: those of every model, and those for its features."""
     return *_OF_ALL, *families(memory)
 
 
@@ -55,7 +56,7 @@ COMPILING = "phlexible: compiling the time step of libraries for {}; done once f
 def object_files_of(
     memory: Memory, targets: Mapping[str, Platform], modules: Mapping[str, str]
 ) -> dict[str, dict[str, bytes]]:
-    """Object files by their names, one of each program, for each of several platforms.
+    """Return the object files of the programs that a model needs, by platform and file name.
 
     Programs are the same for all models: each is made once and kept.
 
@@ -80,7 +81,8 @@ def _further_files(codes: Mapping[str, bytes], platform: Platform) -> dict[str, 
 
 
 def as_in_python(platform: Platform) -> CodeTarget | None:
-    """Processor whose optimization passes give every digit of live runs; None: that of the platform.
+    """Return the processor whose optimizations make code that reproduces every digit of runs in Python; None:
+    optimize for the platform itself.
 
     Its vectors may be longer than those of the platform, which makes code much longer: tests alone ask for it.
     """
@@ -106,7 +108,8 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
 
 
 def _kept(file: Path) -> bytes:
-    """Cached machine code of these sources; empty where there is none, or the file is damaged."""
+    """Return cached machine code from a file if it belongs to the present sources; empty bytes if there is none or
+    the file is damaged."""
     try:
         kept = ObjectFile.read(file)
     except (OSError, ValueError, zlib.error):
@@ -115,7 +118,8 @@ def _kept(file: Path) -> bytes:
 
 
 def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
-    """Suffix of cached files, which depends on processor and settings."""
+    """Return the suffix of file names of cached machine code, a digest of the processor, settings and compiler
+    version."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()
     words = f"{platform.machine} {optimized_for} {code_settings()} {llvmlite.__version__}"
     return f"-{platform.name}-{hashlib.sha256(words.encode() + own).hexdigest()[:16]}.library"

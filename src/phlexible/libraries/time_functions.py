@@ -46,7 +46,8 @@ class Column:
     waves: tuple[tuple[float, float, float], ...] = ()
 
     def __call__(self, times: Array) -> Array:
-        """Values at times (n,), computed as in the library."""
+        """Return the values of a function of time (sum of harmonics and polynomial pieces) at times [s], shape
+        (n,), computed as in the library."""
         found = np.zeros(len(times))
         for frequency, cosine, sine in self.waves:
             found += cosine * np.cos(frequency * times) + sine * np.sin(frequency * times)
@@ -83,7 +84,8 @@ def time_data(
     kinks: Sequence[float],
     keeps_zeros: bool = False,
 ) -> TimeData:
-    """Data of functions of time that are known by their values only.
+    """Return functions of time as data for a library, found from their values alone: constants, polynomials,
+    harmonics, else polynomial pieces up to the duration.
 
     Args:
         values: of all of them.
@@ -130,7 +132,8 @@ JUST_BEFORE = 1e-9  # of a step: a jump at the end of a step counts in that step
 
 
 def total(parts: Sequence[tuple[float, Column]]) -> Column:
-    """Sum of columns, each multiplied by a factor."""
+    """Return the weighted sum of functions of time (harmonics and polynomial pieces) as one such function.
+    ``parts`` are pairs of factor and function."""
     waves = dict[float, tuple[float, float]]()
     for factor, column in parts:
         for w, cosine, sine in column.waves:
@@ -145,7 +148,8 @@ def total(parts: Sequence[tuple[float, Column]]) -> Column:
 
 
 def mean_rates(column: Column, step: float) -> Column:
-    """Difference quotient of a function over a step centred at each time."""
+    """Return the difference quotient of a function of time over a step centred at each time, as a function of the
+    same kind."""
     half = step / 2
     factors = [2 * np.sin(w * half) / step for w, _, _ in column.waves]
     waves = [(w, f * sine, -f * cosine) for f, (w, cosine, sine) in zip(factors, column.waves, strict=True)]
@@ -165,7 +169,8 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Begins of intervals, and the piece of each part that is valid there for shifted times."""
+    """Yield the intervals between the breakpoints of several piecewise polynomials, shifted in time: begin of the
+    interval, and the piece of each that is valid there."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -177,7 +182,8 @@ def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> It
 
 
 def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
-    """Sum of pieces, each with a factor and a shift of time, as one piece with another begin."""
+    """Return the weighted sum of polynomial pieces, each shifted in time, as one polynomial piece with another
+    begin."""
     scale = max(piece.scale for _, piece, _ in parts)
     found: Array = np.zeros(1)
     for factor, piece, shift in parts:
@@ -190,7 +196,8 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
 
 
 def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
-    """Sampling times in windows of very different lengths, and around kinks."""
+    """Return the times [s] at which unknown functions of time are sampled: in windows of very different lengths,
+    and around kinks."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
     found = [start, *(time for length in lengths for time in spread(start, length, PROBES).tolist())]
     for kink in kinks:
@@ -199,12 +206,14 @@ def _probes(start: float, step: float, duration: float | None, kinks: Sequence[f
 
 
 def spread(start: float, length: float, count: int = 64) -> Array:
-    """Quasi-random times in an interval, which are not commensurable with any period."""
+    """Return quasi-random times in an interval of a length from ``start`` [s], shape (count,). They are not
+    commensurable with any period."""
     return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 
 def _tried(values: Columns, times: Array, count: int) -> Array | None:
-    """Values at all times; None where functions raise at late times."""
+    """Return the values of the user's functions at all times, shape (times, count); None if they raise an error, as
+    at late times."""
     try:
         return np.asarray(values(times)).reshape(len(times), count)
     except Exception:  # whatever a function of a user raises beyond its range
@@ -239,7 +248,8 @@ def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float)
 
 
 def _rounded(number: float, error: float) -> float:
-    """Number with the fewest decimal digits within an error, which is probably the user's."""
+    """Return the number with the fewest decimal digits within an error of the given one, which is probably what the
+    user wrote."""
     shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
     return next((x for x in shorter if abs(x - number) <= error), number)
 
@@ -247,7 +257,8 @@ def _rounded(number: float, error: float) -> float:
 def _harmonic(
     own: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
-    """Harmonic c + a cos(w t) + b sin(w t), plus a line v t if ``on_line``; None where it does not fit."""
+    """Return a harmonic c + a cos(w t) + b sin(w t), with a line v t if ``on_line``, that fits samples; None if
+    none fits."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -269,7 +280,8 @@ def _harmonic(
 def _refined(
     own: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
-    """Harmonic with a frequency that is fitted in ever longer windows; None where it does not fit."""
+    """Return a harmonic function of time whose frequency w [rad/s] is fitted in ever longer windows; None if it
+    does not fit the samples."""
     found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
@@ -290,7 +302,8 @@ def _refined(
 
 
 def _waves(t: Array, w: float, last: Array, on_line: bool) -> Array:
-    """Columns of 1, cos, sin, the derivative of the last fit with respect to the frequency, and t."""
+    """Return the columns of a least-squares fit of a harmonic at times t: 1, cos, sin, the derivative with respect
+    to the frequency w, and t."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
     found = [np.ones(len(t)), cosine, sine, t * (last[2] * cosine - last[1] * sine), t]
     return np.stack(found if on_line else found[:4], axis=1)
@@ -319,7 +332,7 @@ def _fitted(base: Array, y: Array) -> Array:
 
 
 def _fits(column: Column, times: Array, y: Array) -> bool:
-    """Whether a harmonic fits the values up to round-off of w t."""
+    """Return whether a harmonic function of time fits sampled values up to the round-off of w t."""
     w, cosine, sine = column.waves[0]
     line = column.pieces[0].coefficients if column.pieces else (0.0,)
     size = abs(cosine) + abs(sine) + polynomial.polyval(np.abs(times), np.abs(line))
@@ -327,7 +340,8 @@ def _fits(column: Column, times: Array, y: Array) -> bool:
 
 
 def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
-    """Polynomial pieces that are halved until they fit, and the largest error at other times.
+    """Return piecewise polynomials that approximate a function of time between two times, and their largest error.
+    Pieces are halved until they fit.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.
@@ -359,7 +373,8 @@ def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Coefficients in powers of x on 0 .. 1 of a Chebyshev series on -1 .. 1. 1 as powers of x on 0 .. 1."""
+    """Return the coefficients in powers of x on 0 ... 1 of a polynomial that is given as a Chebyshev series on -1
+    ... 1."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

@@ -45,11 +45,13 @@ class UserEnergies:
 
     @property
     def digest(self) -> str:
-        """Digest of all functions; tables of models with other functions do not fit."""
+        """Return a digest of the user's compiled energy functions. Numbers of a model with other functions do not
+        fit the library."""
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def numbers_of(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
-        """Table as the library stores it, with numbers of functions in place of addresses."""
+        """Return a table of the model as the library stores it, in which addresses of user functions are replaced
+        by their numbers."""
         if table not in ADDRESSES:
             return content
         return np.array([self._numbers.get(int(x), 0) for x in content.ravel()], dtype=np.int64)

@@ -81,17 +81,18 @@ class PageParts:
 
     @property
     def inputs(self) -> tuple[InputData, ...]:
-        """Inputs of users, without those of grips."""
+        """Return the inputs of the model that get sliders on a live page, without those by which the mouse drags
+        bodies."""
         return self.data.inputs[: len(self.data.inputs) - sum(len(grip.loads) for grip in self.grips)]
 
     @property
     def rate(self) -> float:
-        """Seconds of the model in one second of the page."""
+        """Return how many seconds of the model pass in one second of a live page."""
         return max(each for each in RATES if each <= max(STEPS_A_SECOND * self.data.step, RATES[0]))
 
 
 def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections: Sequence[str] = ()) -> str:
-    """Page as HTML text.
+    """Return the HTML text of a page that shows a model in 3D and steps it in the browser by a WebAssembly module.
 
     Args:
         parts: of the model.
@@ -140,7 +141,8 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
 
 
 def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
-    """Names of bodies, surfaces and moving frames that a page draws at other positions for the same state."""
+    """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two variants
+    of a model in the same state are compared."""
     pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
     return [
         name
@@ -150,7 +152,8 @@ def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
 
 
 def _drawn_numbers(parts: PageParts) -> list[tuple[str, Array]]:
-    """Names of drawn parts, with all numbers that their drawing depends on."""
+    """Return the names of all parts that a live page draws, each with all numbers that its drawing depends on. They
+    serve to compare two variants of a model."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):
@@ -190,7 +193,8 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
-    """Run of some seconds of the page, taken in advance; None: not one step succeeds."""
+    """Return a run of a few seconds of the model, simulated in advance to find how far things move; None if no step
+    succeeds."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))
@@ -198,7 +202,8 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
 
 
 def _reached(done: RecordedRun | None) -> tuple[Scene | None, float]:
-    """Scene at some instants of a run, and its greatest kinetic energy [J]."""
+    """Return the scene of a run at some instants, from which the view is chosen, and the run's greatest kinetic
+    energy [J]."""
     if done is None:
         return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))
@@ -210,7 +215,7 @@ def _mass(parts: PageParts) -> float:
 
 
 def _weight(parts: PageParts) -> float:
-    """Weight of all bodies [N], on Earth if the model has no gravity."""
+    """Return the total weight of the bodies of a model [N], with the gravity of the Earth if the model has none."""
     gravity = float(np.linalg.norm(parts.mechanism.gravity))
     return _mass(parts) * (gravity or G)
 
@@ -219,7 +224,8 @@ def _weight(parts: PageParts) -> float:
 
 
 def _inputs(parts: PageParts, energy: float, reach: float) -> list[Tree]:
-    """Inputs of users with ranges of sliders: three times the value, or what moves the model by its reach."""
+    """Return the inputs of a live page with the ranges of their sliders. A slider reaches three times the value, or
+    a load that moves the model noticeably."""
     loads = {str(load): load for load in parts.mechanism.loads}
     found = []
     for number, given in enumerate(parts.inputs):
@@ -259,7 +265,7 @@ def _parameters(data: ModelData) -> list[Tree]:
 
 
 def _components(load: Load | None, given: InputData, dimension: int) -> list[int]:
-    """Indices of the components of an input that the model's dimension has."""
+    """Return the indices of the components of an input that exist in the model's dimension, for sliders."""
     if len(given.start) == 1:
         return [0]
     if isinstance(load, Torque):
@@ -268,7 +274,7 @@ def _components(load: Load | None, given: InputData, dimension: int) -> list[int
 
 
 def _rounded(x: float) -> float:
-    """Number near x that is 1, 2 or 5 times a power of ten."""
+    """Return a number near x that is 1, 2 or 5 times a power of ten, as an end of a slider."""
     if not (x > 0.0 and np.isfinite(x)):
         return 1.0
     power = 10.0 ** np.floor(np.log10(x))
@@ -276,7 +282,8 @@ def _rounded(x: float) -> float:
 
 
 def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
-    """Panels of curves for a page: scalars of one unit together, vectors separately; energies since the start."""
+    """Return the plots of a live page: scalar outputs of one unit in one plot, vectors in their own. Energies count
+    from the start."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
     data = parts.data
@@ -318,7 +325,8 @@ def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
 
 
 def _at_start(parts: PageParts, output: Output) -> Array:
-    """Value of an output before the first step; zero for accelerations, which are differences over steps."""
+    """Return the value of an output before the first step, shape (size,); zero for accelerations, which are
+    differences over steps."""
     if output.is_acceleration:
         return np.zeros(output.size)
     return np.asarray(parts.run.read(parts.sensors[output.name])).ravel() - output.start
@@ -332,7 +340,8 @@ def _named(output: Output) -> Sequence[str]:
 
 
 def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
-    """Position of a body of the scene: its frame and elastic coordinates, or its nodes as sums of numbers."""
+    """Return how a page computes the position of one body from the numbers of a state: frame and elastic
+    coordinates, or nodes as weighted sums."""
     body = scene.bodies[number]
     if body.is_nodal:
         return {"nodes": _nodes(parts, number, body.skin, pack), "carried": None}
@@ -341,7 +350,8 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
-    """Point at position + rotation (point + shapes eta), where the position is the centre of mass."""
+    """Return how a page computes a point on a body from a state: centre of mass + rotation times (point + shape
+    functions times elastic coordinates)."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.offset_of("position") + 3 * number,
@@ -353,7 +363,8 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
 
 
 def _numbers_of(parts: PageParts, number: int) -> Array:
-    """Indices in a state of the coordinates of a body in absolute coordinates."""
+    """Return the indices, in the state of a run, of the nodal coordinates of a body in absolute coordinates (string
+    or soft body)."""
     layout = parts.run.now.system.layout
     dimension = layout.bodies[number].data.dimension
     carriers = np.arange(layout.carrier[number], layout.carrier[number + 1])
@@ -362,7 +373,8 @@ def _numbers_of(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Nodes of an absolute body; coordinate i is base[i] plus a weighted sum of numbers of the state."""
+    """Return how a page computes the nodes of a string or soft body from a state. Coordinate i is base[i] plus a
+    weighted sum of numbers of the state."""
     places = _numbers_of(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
@@ -381,7 +393,7 @@ def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
 
 
 def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
-    """Grips, each with the number of its first input."""
+    """Return the drag points (grips) of a page, each with the number of its first input."""
     number, found = len(parts.inputs), []
     for grip in parts.grips:
         found.append((grip, number))
@@ -390,7 +402,8 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
 
 
 def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
-    """Position of a grip, the mass of its body, and its inputs."""
+    """Return the data of a drag point (grip) for a page: its position on a body, the mass of the body, and the
+    inputs that it sets."""
     port = grip.port
     assert isinstance(port, Attachment)
     body = parts.run.now.system.index[port.placed]
@@ -415,7 +428,8 @@ def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
 
 
 def _frames(parts: PageParts) -> list[Tree]:
-    """Functions of time of each moving frame, twelve each: its origin and the rows of its rotation."""
+    """Return the moving frames of a model as functions of time for a page, twelve for each: the origin and the rows
+    of the rotation matrix."""
     moving = parts.run.now.system.moving_frames
     if not moving:
         return []

@@ -50,7 +50,8 @@ SensorsOf = Callable[[Model], Mapping[str, Sensor]]
 
 
 def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[str, Any]]) -> "Batch":
-    """n mechanisms, for ``batch.simulate(...)`` and ``batch.start(...)``.
+    """Make a batch of n mechanisms that one function builds for different parameters, to be simulated together by
+    ``batch.simulate(...)`` or stepped by ``batch.start(...)``.
 
     A study (``ph.study``) takes any function that measures a model, and processes; a batch takes sensors, needs no
     other process, and gives arrays over mechanisms, in live runs too.
@@ -81,7 +82,8 @@ def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[s
 
 
 def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
-    """Parameters of each mechanism from arrays of one length by name."""
+    """Return the parameters of each mechanism of a batch as a list of dictionaries, from the user's arrays of one
+    length by name."""
     wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
     values: dict[str, list[Any]] = {}
     for name, column in columns.items():
@@ -114,7 +116,7 @@ class Batch:
         return f"Batch({len(self)} mechanisms of {', '.join(self.parameters[0])})"
 
     def model(self, number: int) -> Model:
-        """A mechanism, counted from 0.
+        """Return the model of one mechanism of the batch, built with its parameters; ``number`` counts from 0.
 
         Raises:
             ModelError: ``build`` returned something else.
@@ -140,7 +142,8 @@ class Batch:
         specialize: bool = False,
         progress: bool | None = None,
     ) -> "BatchRuns":
-        """All motions from t = 0 on, of which what sensors read is kept.
+        """Simulate all mechanisms of the batch from t = 0 and return the readings of sensors; the motions
+        themselves are not stored.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up
@@ -200,7 +203,8 @@ class Batch:
         specialize: bool = False,
         device: str | None = None,
     ) -> "LiveBatch":
-        """All mechanisms as live runs, with arrays of inputs that change between steps.
+        """Start live runs of all mechanisms of the batch, which are stepped together, with arrays of inputs that
+        change between steps.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.
@@ -242,7 +246,8 @@ class Batch:
         sensors: SensorsOf,
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
-        """Readings of the runs of some mechanisms that are stepped together, by number.
+        """Return the sensor readings of a group of mechanisms of the batch that are simulated together, by their
+        numbers.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """
@@ -284,7 +289,8 @@ class Batch:
 
 
 def lanes_for(count: int, lanes: bool | None, specialize: bool = False, steps: float = np.inf) -> int:
-    """Number of lanes for stepping so many mechanisms, each by so many steps; 1: without lanes.
+    """Return how many mechanisms are stepped at the same time in SIMD lanes (vector registers of the processor),
+    for a batch of ``count`` mechanisms; 1: without lanes.
 
     Raises:
         ParameterError: ``lanes`` or ``specialize`` is no truth, or they contradict each other.
@@ -308,7 +314,8 @@ class DeviceKind(Enum):
 
 
 def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
-    """Function that steps mechanisms on a device; None: on the processor.
+    """Return the function that steps mechanisms on a device such as a GPU, from the user's option; None: on the
+    processor.
 
     Raises:
         ParameterError: no such device, or lanes beside it or a program for them.
@@ -329,7 +336,8 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
 
 
 def _groups(parameters: Sequence[Mapping[str, Any]], width: int) -> list[list[int]]:
-    """Groups of mechanisms that are stepped together, as lists of their numbers.
+    """Return groups of mechanisms that are stepped together in SIMD lanes, each a list of up to ``width`` numbers
+    of mechanisms.
 
     Mechanisms are sorted first by parameters that are no real numbers, on which structure may depend, then by the
     others, so that all mechanisms of a group need about as many iterations.
@@ -362,7 +370,8 @@ class _Reading:
 
 
 def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
-    """Instants, values with a first axis of mechanisms, balance errors, shares of steps in lanes, failures."""
+    """Return the results of all mechanisms of a batch as arrays: instants, sensor values with a first axis of
+    mechanisms, energy balance errors, shares of steps taken in SIMD lanes, and failures."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()
@@ -404,7 +413,8 @@ class BatchRuns:
     warnings: Mapping[int, tuple[str, ...]]
 
     def __getitem__(self, name: str) -> Array:
-        """Readings of a sensor, shape (n, instants) or (n, instants, numbers of the sensor).
+        """Return the readings of a named sensor in all mechanisms of the batch, shape (n, instants) or (n,
+        instants, components).
 
         Raises:
             ParameterError: no sensor of that name.
@@ -414,7 +424,7 @@ class BatchRuns:
         return self.values[name]
 
     def motion(self, number: int) -> Motion:
-        """The whole motion of one mechanism, which is simulated alone for it.
+        """Return the whole motion of one mechanism of the batch, which is simulated again alone for it.
 
         Raises:
             ParameterError: no such mechanism.
@@ -447,12 +457,14 @@ class BatchInputs(MutableMapping[str, Array]):
         self._known = rows.updated_runs()[0].inputs
 
     def __getitem__(self, name: str) -> Array:
-        """Input of all mechanisms, shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
+        """Return an input of all mechanisms of a live batch, shape (n,) of a force or torque in a joint, (n, 3) of
+        a load; read-only."""
         found = np.array([run.inputs[name] for run in self._rows.updated_runs()])
         return read_only(found[:, 0] if found.shape[1] == 1 else found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set an input to a value for each mechanism, or to one for all.
+        """Set an input of a live batch to a value for each mechanism, or to one value for all, from the next step
+        on.
 
         Raises:
             ParameterError: no input of that name, another shape, numbers that are not finite, or a force out of the
@@ -461,7 +473,7 @@ class BatchInputs(MutableMapping[str, Array]):
         self._rows.set_input(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Refuse the removal of an input."""
+        """Raise an error, because inputs of a live batch cannot be removed."""
         del self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -506,7 +518,7 @@ class LiveBatch:
         self._sensors: dict[Any, dict[str, list[Sensor]]] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        """State for pickles and copies, without cached sensors."""
+        """Return the state of a live batch for pickles and copies, without its cached sensors."""
         return {**self.__dict__, "_sensors": {}}
 
     def __copy__(self) -> "LiveBatch":
@@ -517,11 +529,11 @@ class LiveBatch:
 
     @property
     def time(self) -> Array:
-        """Time that each mechanism has reached, shape (n,) [s]."""
+        """Return the time that each mechanism of a live batch has reached, shape (n,) [s]."""
         return self._rows.time.copy()
 
     def step(self, count: int = 1) -> None:
-        """Advance all mechanisms that did not fail by ``count`` steps.
+        """Advance all mechanisms of a live batch that have not failed by ``count`` time steps.
 
         Raises:
             ParameterError: no count.
@@ -532,7 +544,8 @@ class LiveBatch:
         self.failures.update(self._rows.step(go_on, steps))
 
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
-        """Present readings of sensors by name, each of shape (n,) or (n, numbers of the sensor).
+        """Return the present readings of sensors in all mechanisms of a live batch, by name, each of shape (n,) or
+        (n, components).
 
         Args:
             sensors: model -> sensors by name; asked once for each function.
@@ -554,11 +567,12 @@ class LiveBatch:
         return {name: self._rows.read((sensors, name), own) for name, own in wanted.items()}
 
     def save(self) -> tuple[SavedInstant, ...]:
-        """Present states of all mechanisms, with their inputs."""
+        """Return the present states of all mechanisms of a live batch with their inputs, for ``restore``."""
         return tuple(run.save() for run in self._rows.updated_runs())
 
     def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
-        """Restore the states of mechanisms; the others go on.
+        """Restore saved states of all or some mechanisms of a live batch, such as those of failed ones; the others
+        stay as they are.
 
         Args:
             saved: from ``save`` of this batch.
@@ -587,7 +601,8 @@ class LiveBatch:
 
 
 def _named(found: Any) -> dict[str, Sensor]:
-    """Check that sensors are given by name and return them.
+    """Return the sensors that a user's function gave, by name, after checking that it is a non-empty mapping of
+    sensors.
 
     Raises:
         ParameterError: they are none.

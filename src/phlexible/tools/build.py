@@ -54,7 +54,8 @@ def build(
     order: int = 2,
     numerical_damping: float = 0.0,
 ) -> Path:
-    """Writes a model as a library that takes its steps without Python, and ``model.h`` beside it.
+    """Write a model as a compiled library, FMU or web page that takes its steps without Python. The C header
+    ``model.h`` is written to the same folder.
 
     The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
     ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for
@@ -174,7 +175,8 @@ def build(
 
 
 def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Model, built from parameter values if a function is given."""
+    """Return the model to be built as a library: the given one, or the result of the user's function for parameter
+    values."""
     if isinstance(given, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
@@ -191,7 +193,8 @@ def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> 
 
 
 def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
-    """Sensors by name, evaluated for the model if a function is given."""
+    """Return the outputs of a library as sensors by name: the given ones, or the result of the user's function for
+    the model."""
     if not callable(given):
         return given
     found = called(given, "outputs", model, at="for the model")
@@ -201,14 +204,14 @@ def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None
 
 
 def _check_place(place: Path) -> None:
-    """Refuse a path that cannot be written, before anything is compiled."""
+    """Raise ResultFileError if a file cannot be written at a path, before anything is compiled."""
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"
         raise ResultFileError(f"cannot write {place}: {words}")
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Version of FMI, checked against the platforms."""
+    """Return the version of the FMI standard (2 or 3) after checking that it supports all platforms of an FMU."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

@@ -59,12 +59,14 @@ class _Unknowns:
 
     @cached_property
     def model(self) -> Parameters:
-        """Parameters of ``build`` without those of sensors."""
+        """Return those unknowns of an identification that are parameters of the model, without the bias, gain and
+        delay of sensors."""
         return Parameters(self.parameters, self.scales)
 
     @cached_property
     def all(self) -> Parameters:
-        """All unknowns in one vector; a parameter with a value in each recording has them one after the other."""
+        """Return all unknowns of an identification as one parameter vector. A parameter with its own value in each
+        recording occurs once for each."""
         own = {
             name: np.stack([value] * self.recordings) if name in self.each else value
             for name, value in self.parameters.items()
@@ -74,7 +76,8 @@ class _Unknowns:
         return Parameters({**own, **of_sensors}, {**self.scales, **sizes})
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
-        """Values of the model's parameters for one recording, and their indices among all unknowns."""
+        """Return the values of the model's parameters in one recording, and their indices among all unknowns of the
+        identification."""
         chosen = []
         for name, place in self.model.places.items():
             count = place.stop - place.start
@@ -84,7 +87,8 @@ class _Unknowns:
         return values[places], places
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
-        """Value and index of bias, gain and delay of an output; index -1: not an unknown."""
+        """Return value and index of the bias, gain and delay of a measured output among the unknowns of an
+        identification; index -1: not an unknown."""
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
@@ -133,15 +137,17 @@ class _Experiments:
     initial: Any
 
     def predictions(self, values: Array) -> list[Prediction]:
-        """Predictions of all data at these values of the unknowns."""
+        """Return the model's predictions of all measured data for given values of the unknowns, with
+        derivatives."""
         return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
 
     def model(self, values: Array, number: int, data: Recording) -> Any:
-        """The model of one recording, by its number."""
+        """Return the model of one recording, built with its inputs and with the values of the unknowns."""
         return self.build({**data.inputs, **self.unknowns.model.nested(self.unknowns.of_model(values, number)[0])})
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
-        """Warn of data in mm or degrees, which follow the model's readings but exceed its size or a full turn."""
+        """Warn of measured data that are probably in mm or degrees. They follow the model's readings in shape, but
+        exceed its size or a full turn."""
         for number, data in enumerate(self.data):
             if not isinstance(data, Recording) or self.sensors is None:
                 continue
@@ -248,12 +254,13 @@ class _Experiments:
 
 
 def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
-    """Derivatives by name, of numbers of a shape, as one array (parameters, *shape)."""
+    r"""Return derivatives that are given by parameter name as one array, shape (parameters, \*shape), where
+    ``shape`` is that of the differentiated numbers."""
     return np.concatenate([np.reshape(each, (-1, *shape)) for each in slopes.values()])
 
 
 def _parts(values: Any) -> Array:
-    """Real parts, followed by imaginary parts, along the last axis."""
+    """Return complex numbers as real ones: the real parts followed by the imaginary parts, along the last axis."""
     return np.concatenate([values.real, values.imag], axis=-1)
 
 
@@ -300,7 +307,8 @@ class Fit:
     _places: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
-        """Confidence intervals by name, arrays (..., 2) of lower and upper ends.
+        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower and
+        upper end.
 
         Of Student's distribution where noise was estimated.
 
@@ -317,16 +325,17 @@ class Fit:
 
     @property
     def _deviations(self) -> Array:
-        """Standard deviations of all numbers, shape (numbers,)."""
+        """Return the standard deviations of all fitted numbers, shape (numbers,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def correlation(self) -> Array:
-        """Correlations of all numbers, shape (numbers, numbers)."""
+        """Return the correlation matrix of all fitted numbers, shape (numbers, numbers)."""
         return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot of measured points and the model's lines, with residuals in standard deviations below.
+        """Plot the measured points and the curves of the fitted model, with residuals in standard deviations below,
+        and return the figure.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -349,7 +358,7 @@ class Fit:
             return finish(figure, path)
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Write a page for a browser: values, intervals, correlations, warnings and the plot.
+        """Write a web page about the fit: values, confidence intervals, correlations, warnings and the plot.
 
         Raises:
             ParameterError: no path that ends in .html.
@@ -372,12 +381,13 @@ class Fit:
         write_page(target, page_without_view(heading, subtitle, sections))
 
     def _repr_html_(self) -> str:
-        """HTML tables of values with intervals, correlations and warnings, for notebooks."""
+        """Return HTML that notebooks show for a fit: tables of values with intervals, correlations, data and
+        warnings."""
         values, correlations, data = self._tables()
         return beside(values, correlations, data, findings(self.warnings))
 
     def _tables(self) -> tuple[str, str, str]:
-        """Return values with their intervals, correlations, and data, as HTML."""
+        """Return three HTML tables of a fit: values with their intervals, correlations, and measured data."""
         shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
         rows = [
             (*words, *(f"{x:+.2g}" for x in moved)) for words, moved in zip(self._formatted(), shifts, strict=True)
@@ -394,14 +404,15 @@ class Fit:
         return found, table(related, ("correlation", *self.labels)), rest
 
     def _formatted(self) -> Iterator[tuple[str, str, str, str]]:
-        """Label, value, standard deviation and interval of each number."""
+        """Yield label, value, standard deviation and confidence interval of each fitted number as texts."""
         ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
         columns = zip(self.labels, self._flat, self._deviations, ends, strict=True)
         for label, value, deviation, (low, high) in columns:
             yield label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}"
 
     def __str__(self) -> str:
-        """Text of values with standard deviations and intervals, shifts by other discretizations, and warnings."""
+        """Return the fit as text: values with standard deviations and intervals, shifts by other discretizations,
+        and warnings."""
         width = max(map(len, self.labels))
         lines = [
             f"{label:{width}s}  {value} +- {deviation} (95 %: {ends})"
@@ -435,7 +446,8 @@ def identify(
     scales: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Fit:
-    """Parameters of a model that explain what was measured, with their uncertainty.
+    """Identify parameters of a model from measured data, by nonlinear least squares, and return them with their
+    uncertainty.
 
     Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
     (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the
@@ -583,7 +595,8 @@ class _Search:
         self._runs = 0
 
     def fit(self, progress: bool | None) -> Fit:
-        """Fit of the unknowns, with its uncertainty."""
+        """Fit the unknowns of an identification by least squares and return the result with its uncertainty and
+        warnings."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)
@@ -607,9 +620,8 @@ class _Search:
         return self._judged(self._moved(step * sizes) if step.any() else x * sizes, count)
 
     def _least(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Last simulated unknowns of a search, and the step that is left from there, both relative to their
-        sizes.
-        """
+        """Minimize the sum of squared residuals from unknowns x on. Return the last simulated unknowns and the step
+        that is left from there, both relative to their sizes."""
         sizes = self._unknowns.sizes
 
         def slopes(x: Array) -> Array:
@@ -637,7 +649,8 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _moved(self, step: Array) -> Array:
-        """Values after a short step without a run, with predictions changed by their derivatives."""
+        """Return the unknowns after a short last step without another simulation; predictions are updated by their
+        derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]
@@ -645,7 +658,7 @@ class _Search:
         return self._known[0]
 
     def _groups(self, predictions: list[Prediction]) -> dict[str, list[Prediction]]:
-        """Predictions with unknown noise, by output."""
+        """Return the predictions of measured data whose noise is unknown, grouped by output."""
         found: dict[str, list[Prediction]] = {}
         for each in predictions:
             if np.isnan(each.noise).any():
@@ -653,7 +666,8 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Root mean square of the residuals of each output, corrected for the number of unknowns."""
+        """Return the estimated noise of each output: the root mean square of its residuals, corrected for the
+        number of unknowns."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -668,7 +682,8 @@ class _Search:
         return self._known[1]
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
-        """Residuals over the noise, and their derivatives; NaN where the motion does not exist."""
+        """Return the residuals divided by the noise, and their derivatives with respect to the unknowns; NaN if the
+        simulation fails."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -723,7 +738,8 @@ class _Search:
 
     @property
     def _reads_in_frames(self) -> bool:
-        """Whether measured quantities may depend on the frames of bodies."""
+        """Return whether measured quantities may depend on the floating frames of bodies, as elastic displacements
+        do."""
         experiments = self._experiments
         if experiments.linear is not None or experiments.sensors is None:
             return True
@@ -735,7 +751,8 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """Shifts of all numbers in other discretizations, by the name of each that changes the model.
+        """Return by how much the fitted numbers shift with other discretizations of the model , by the name of the
+        change: half the elements, half the step, another frame.
 
         Args:
             values: result of the fit.
@@ -778,7 +795,8 @@ class _Search:
 
 
 def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
-    """Warnings of combinations of unknowns that the data does not determine."""
+    """Yield a warning for each combination of unknowns that the measured data do not determine. ``ways`` are the
+    singular vectors, ``spread`` their standard deviations."""
     for deviation, way in zip(spread, ways, strict=True):
         if deviation < UNSEEN:
             continue
@@ -803,7 +821,8 @@ def _alike(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Warnings of numbers that another discretization shifts by more than their standard deviation."""
+    """Yield a warning for each change of the discretization that shifts a fitted number by more than its standard
+    deviation."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -815,7 +834,8 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Warnings of residuals that are larger than the noise, or correlated."""
+    """Yield warnings if the residuals of a fit are larger than the noise, or correlated in time (test of Ljung and
+    Box)."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 
 def reach_of(steps: StepMatrices) -> Array:
-    """Largest displacement of the outputs over the run by a constant input of size 1, shape (inputs,)."""
+    """Return the largest displacement of the outputs over a run that a constant input of size 1 causes, shape
+    (inputs,)."""
     count, n, inputs = steps.inputs.shape
     x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
     for k in range(count):
@@ -53,7 +54,8 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Change du of the inputs that minimizes the sum of three squares over all steps (docs/theory.md, 9; (9.13)):
+    """Return the change of the inputs over all steps that minimizes the sum of three squares (docs/theory.md, 9;
+    (9.13)): output errors, inputs, and final velocities.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).
@@ -142,7 +144,7 @@ class InputsOfMotion:
     __repr__ = short_repr
 
     def __getitem__(self, name: str) -> Signal:
-        """The input of a name.
+        """Return the computed input of a name as a function of time (``Signal``).
 
         Raises:
             ParameterError: there is none.
@@ -181,7 +183,8 @@ def inverse_dynamics(
     accuracy: float = 1e-6,
     initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
-    """The inputs for which outputs follow paths (servo constraints), and the motion with them.
+    """Compute the inputs for which outputs of a model follow prescribed paths (servo constraints), and the motion
+    with them.
 
     Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
     end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
@@ -267,7 +270,7 @@ def _checked(paths: object) -> Mapping[Sensor, Path]:
 
 
 def _angles(sensor: Sensor) -> list[bool]:
-    """Whether each number that a sensor measures is an angle."""
+    """Return for each component of a sensor whether it is an angle, whose full turns are counted."""
     if isinstance(sensor, JointPosition) and sensor.components:
         return ["angle" in name for name in sensor.components]
     return [sensor.unit == "rad"] * sensor.count
@@ -320,7 +323,8 @@ class _Servo:
             self._directions[k, own.place : own.place + len(unit)] = unit
 
     def asked(self, duration: float, count: int, before: int) -> Array:
-        """Prescribed readings at the instants, shape (count + 2 * before + 1, outputs)."""
+        """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count + 2 *
+        before + 1, outputs). Before and after the motion they are constant."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():
@@ -332,7 +336,8 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, asked: Array, duration: float) -> None:
-        """Refuse paths that begin elsewhere than the outputs, or with another speed."""
+        """Raise ParameterError if the prescribed paths (``asked``) begin at other values or speeds than the outputs
+        of the model at the start."""
         here = self._read(self._live())
         gap = np.abs(here - asked[0])
         if gap.max() > GAP * self._length:
@@ -361,13 +366,14 @@ class _Servo:
         return self._model.start(self._step, initial=self._start)
 
     def _give(self, run: LiveRun, values: Array) -> None:
-        """Set the inputs of the steps to come."""
+        """Set the inputs of a live run to given values for its next steps."""
         for name, value in zip(self._names, values, strict=True):
             own = self._assembly.inputs[name]
             run.inputs[name] = value if own.load is None else value * own.value
 
     def _read(self, run: LiveRun, before: Array | None = None) -> Array:
-        """Present readings, with full turns counted since ``before``, shape (outputs,)."""
+        """Return the present readings of the outputs of a live run, shape (outputs,). Angles are continued over
+        full turns from the readings ``before``."""
         now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
         if before is not None:
             turns = np.round((before - now) / (2 * np.pi))
@@ -375,7 +381,8 @@ class _Servo:
         return now
 
     def _added(self, used: Array) -> Array:
-        """Changes of the load values of the model for inputs, shape (N, inputs)."""
+        """Return by how much the model's load values change in each step for given inputs, shape (N, inputs) to (N,
+        load values)."""
         return np.asarray((used - self._first) @ self._directions)
 
     def _taken(self, used: Array, step: float) -> "DifferentiableSteps":
@@ -389,7 +396,8 @@ class _Servo:
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _found(self, used: Array, run: LiveRun, before: int, missed: float, zeros: ComplexArray) -> InverseDynamics:
-        """Result with inputs at instants, the means of both adjacent steps, extrapolated linearly at both ends."""
+        """Return the result of an inversion: the motion, and inputs as functions of time, which are interpolated
+        from the constant inputs of the steps."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
         ends = used[[0, -1]]
         if len(means) > 1:
@@ -401,7 +409,8 @@ class _Servo:
     # Forwards: from step to step.
 
     def forwards(self, asked: Array, duration: float) -> InverseDynamics:
-        """Constant inputs in each step that bring the outputs onto their paths at its end."""
+        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths (``asked``)
+        at the end of each step."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"
@@ -420,7 +429,8 @@ class _Servo:
         return self._found(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Finite zeros of the first step as rates in continuous time [1/s] (9.12)."""
+        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
+        [1/s] (9.12). They decide whether step-by-step inversion is stable."""
         run = self._taken(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -432,7 +442,8 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Mobility from a step so short that inertia dominates."""
+        """Return how inputs accelerate outputs through inertia alone, from a step so short that springs do not
+        matter, cached."""
         from phlexible.derivatives.step_matrices import step_matrices
 
         short = SHORTER * self._step
@@ -459,14 +470,16 @@ class _Servo:
         return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
 
     def pushes(self) -> Array:
-        """Changes of inputs that move an output noticeably in a step, shape (inputs,)."""
+        """Return the changes of the inputs that move an output noticeably within one step, shape (inputs,), for
+        difference quotients."""
         moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
         return np.asarray(PUSH * self._length / moved)
 
     # Two-sided: all steps at once.
 
     def two_sided(self, asked: Array, before: int, accuracy: float) -> InverseDynamics:
-        """Inputs of least size over the run for which outputs follow their paths within the accuracy.
+        """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
+        (``asked``) within the accuracy.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
@@ -535,14 +548,15 @@ class _Servo:
         return self._found(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
-        """Largest displacement of the outputs over the run by inputs of size 1, by inertia if that is direct."""
+        """Return the largest displacement of the outputs over the run by constant inputs of size 1, from inertia
+        alone if inputs accelerate outputs directly."""
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
     def _outputs(self, run: "DifferentiableSteps") -> Array:
-        """Readings at all instants, shape (N + 1, outputs)."""
+        """Return the readings of all outputs at all instants of a simulated run, shape (N + 1, outputs)."""
         from phlexible.derivatives.readings import Reader
 
         read = Reader(run.assembly, run.times).read_all(self._sensors, run.rows)
@@ -568,7 +582,8 @@ class _Mobility:
 
     @property
     def is_direct(self) -> bool:
-        """Whether inputs accelerate all outputs at once."""
+        """Return whether the inputs accelerate all outputs at once through inertia, and not only through
+        springs."""
         return bool(np.linalg.svd(self.shares, compute_uv=False)[-1] > INDIRECT)
 
 
@@ -580,7 +595,8 @@ class _HeldStep:
         self._here, self._slopes = servo._read(run), NO_SLOPES
 
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
-        """Inputs that reach the goal in one step, from a first guess, and the distance that is left."""
+        """Take one step with inputs for which the outputs reach their goal at its end. Return these inputs and the
+        distance that is left."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:
@@ -612,7 +628,8 @@ class _HeldStep:
         )
 
     def _differences(self, tried: Callable[[Array], Array], values: Array, found: Array) -> Array:
-        """Jacobian of the outputs with respect to the inputs by forward differences, shape (outputs, inputs)."""
+        """Return the Jacobian of the outputs after one step with respect to the inputs, by forward differences,
+        shape (outputs, inputs)."""
         columns = [(tried(values + push) - found) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 
@@ -621,7 +638,8 @@ NO_SLOPES = np.zeros((0, 0))
 
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
-    """Refuse an unstable zero dynamics."""
+    """Raise ModelError if the zero dynamics (motion with the outputs fixed) grows during the run, because a
+    transmission zero is unstable."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

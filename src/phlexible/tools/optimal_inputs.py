@@ -80,7 +80,8 @@ def least_in_corners(
     accuracy: float,
     note: Callable[[float], None],
 ) -> CornerSearch:
-    """Unknowns of least cost among those that satisfy the conditions.
+    """Minimize a cost under equality conditions and bounds by a sequence of linear programs, for problems whose
+    minimum is in a corner of the bounds.
 
     Args:
         values: cost and conditions, of unknowns of size 1.
@@ -196,11 +197,12 @@ class OptimalInputs(InputsOfMotion):
 
     @property
     def duration(self) -> float:
-        """Duration of the run [s]."""
+        """Return the duration of the run with the optimal inputs [s]."""
         return float(self.motion.time[-1] - self.motion.time[0])
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot of inputs with their bounds, and of final readings with their targets, over time.
+        """Plot the optimal inputs with their bounds, and the final readings with their targets, over time; return
+        the figure.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
@@ -249,7 +251,8 @@ def optimal_inputs(
     accuracy: float = 1e-9,
     progress: bool | None = None,
 ) -> OptimalInputs:
-    """Inputs that minimize a cost of a motion, by direct shooting on the adjoint of the conserving step.
+    """Compute inputs of a model that minimize a cost of its motion, by shooting with exact gradients, and return
+    them with the motion.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a
@@ -403,9 +406,8 @@ class _Shooting:
             self._shoot_from(self.run(self.start), shots)
 
     def _shoot_from(self, first: InputRun, shots: int) -> None:
-        """Divide the run into shots that begin at states of a run; coordinates of these states follow the
-        samples.
-        """
+        """Divide the run into shots (parts for multiple shooting) that begin at states of a first run. Coordinates
+        of these states become unknowns after the samples."""
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
@@ -415,7 +417,8 @@ class _Shooting:
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
-        """Cost, final numbers with a target, and velocities that must be zero."""
+        """Return all costs of a run whose gradients are needed: the user's cost, the final readings with a target,
+        and velocities that must be zero."""
         first = Cost() if self._cost is None else checked_cost(self._cost(model))
         found = [first]
         for name, sensor in self.sensors_of(model).items():
@@ -429,7 +432,7 @@ class _Shooting:
         return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
-        """Sensors of final readings by name."""
+        """Return the user's sensors of final readings by name, after checking that they fit the targets."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")
@@ -446,58 +449,62 @@ class _Shooting:
 
     @property
     def wanted(self) -> Array:
-        """Targets of final readings, of velocities and of gaps between shots."""
+        """Return the target values of all conditions: final readings, velocities at rest, and gaps between shots
+        (zero)."""
         return np.concatenate([self.goals[np.isfinite(self.goals)], np.zeros(self._at_rest + self._gaps)])
 
     @property
     def velocities(self) -> slice:
-        """Slice of the targets that are velocities."""
+        """Return the slice of those conditions that are final velocities, which must be zero."""
         return slice(len(self.wanted) - self._at_rest - self._gaps, len(self.wanted) - self._gaps)
 
     @property
     def labels(self) -> list[str]:
-        """Labels of the targets, for messages."""
+        """Return the labels of all conditions of an optimization, such as "final x", for messages."""
         named = [name for name, goal in zip(self.names, self.goals, strict=True) if np.isfinite(goal)]
         own = [f"final {name}" for name in named] + ["rest at the end"] * self._at_rest
         return own + ["where a shot ends, and the next one begins,"] * self._gaps
 
     def duration(self, x: Array) -> float:
-        """Duration of the run [s]."""
+        """Return the duration of the run [s] for scaled unknowns x; it is an unknown itself or fixed."""
         return float(x[-1] * self.sizes[-1]) if self.is_free else self._duration
 
     def inputs(self, x: Array) -> dict[str, Signal]:
-        """Signals by name for these unknowns."""
+        """Return the input signals by name for scaled unknowns x, which are their sample values."""
         values, moved = x * self.sizes, stretched(self.signals, self.duration(x) / self._duration)
         return {name: moved[name].with_values(values[place]) for name, place in self._places.items()}
 
     def run(self, x: Array) -> InputRun:
-        """Run with these unknowns."""
+        """Simulate the model with the inputs that belong to scaled unknowns x, and return the run."""
         shots = self._shots
         return self.runs.run(self.inputs(x), self.duration(x), shots and shots.with_numbers(self._numbers(x)))
 
     @property
     def gaps(self) -> int:
-        """Number of gap components between shots, which are the last conditions."""
+        """Return the number of conditions that close gaps between shots (parts of the run); they are the last
+        conditions."""
         return self._gaps
 
     @property
     def is_input(self) -> NDArray[np.bool_]:
-        """Mask of the unknowns that are samples or the duration, not coordinates of initial states of shots."""
+        """Return a mask of the unknowns that are input samples or the duration, and not states at which shots
+        begin."""
         end = len(self.start) - self.is_free
         found = np.ones(len(self.start), dtype=bool)
         found[end - self._gaps : end] = False
         return found
 
     def _numbers(self, x: Array) -> Array:
-        """Coordinates of the initial states of shots."""
+        """Return the coordinates of the states at which shots (parts of the run) begin, for scaled unknowns x."""
         return np.asarray((x * self.sizes)[~self.is_input])
 
     def values(self, x: Array, run: InputRun) -> tuple[float, Array]:
-        """Cost, and final readings minus their targets."""
+        """Return the cost of a run, and the residuals of all conditions: final readings minus their targets."""
         return float(run.values[0]) + self._effort(x)[0], run.values[1:] - self.wanted
 
     def slopes(self, x: Array, run: InputRun) -> tuple[Array, Array]:
-        """Derivatives of the cost and of the readings, shapes (unknowns,) and (readings, unknowns)."""
+        """Return the derivatives of the cost and of the conditions with respect to the scaled unknowns x, shapes
+        (unknowns,) and (conditions, unknowns)."""
         found = np.column_stack([run.slopes, run.slopes_of_starts])
         if self.is_free:
             found = np.column_stack([found, run.of_duration(self.duration(x))])
@@ -505,7 +512,8 @@ class _Shooting:
         return found[0] + self._effort(x)[1], found[1:]
 
     def _effort(self, x: Array) -> tuple[float, Array]:
-        """Weighted integrals of squares and price of the duration, with their derivatives."""
+        """Return the weighted integrals of squared inputs plus the price of the duration, and the derivatives of
+        this sum with respect to x."""
         value, slopes, duration = 0.0, np.zeros(len(x)), self.duration(x)
         for name, weight in self._weights.items():
             if name == DURATION:
@@ -533,7 +541,8 @@ def _size(values: Array, ends: tuple[float, float]) -> float:
 
 
 def _squares(signal: Signal, duration: float) -> Array:
-    """Matrix M for which u . M u is the integral of the square of a signal with values u over the duration."""
+    """Return the matrix M for which u . M u is the integral of the squared signal with sample values u over a
+    duration [s]."""
     inside = signal.times[(signal.times > 0) & (signal.times < duration)]
     ends = np.concatenate([[0.0], inside, [duration]])
     middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
@@ -554,7 +563,8 @@ def _squares(signal: Signal, duration: float) -> Array:
 
 
 def _priced(price: float, ways: Array, pair: tuple[Any, Array]) -> tuple[Any, Array]:
-    """Scaled cost and combined conditions of a problem, or the derivatives of both."""
+    """Return the cost times ``price`` and the combinations ``ways`` of the conditions; ``pair`` has both, or the
+    derivatives of both."""
     return price * pair[0], ways @ pair[1]
 
 
@@ -576,7 +586,8 @@ class _Descent:
         return self._problem.values(x, self._run(x))
 
     def _tried(self, x: Array) -> tuple[float, Array]:
-        """Cost and conditions of a trial; large numbers for a run that fails."""
+        """Return cost and condition residuals of trial unknowns x; large numbers if the simulation fails, so that
+        the search rejects them."""
         try:
             return self._values(x)
         except ConvergenceError:
@@ -588,7 +599,7 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Inputs at the minimum near the start.
+        """Search for the minimum of the cost near the start, and return the optimal inputs.
 
         Raises:
             ConvergenceError: there is none.
@@ -611,7 +622,8 @@ class _Descent:
         return self._made(x, steepness)
 
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
-        """Result of a search from unknowns on, as of ``scipy.optimize.minimize``.
+        """Minimize the cost from unknowns x on, by quadratic or linear programming. The result is as of
+        ``scipy.optimize.minimize``.
 
         Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
         linear programs find.
@@ -650,7 +662,8 @@ class _Descent:
         )
 
     def _factors(self, x: Array) -> Array:
-        """Factors that scale the conditions to the size of unknowns."""
+        """Return the factors by which the conditions are multiplied so that their derivatives have the size of the
+        unknowns, shape (conditions,)."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.rests:
@@ -659,12 +672,12 @@ class _Descent:
         return found
 
     def _left(self, x: Array) -> Array:
-        """Scaled residuals of the conditions."""
+        """Return the scaled absolute residuals of all conditions at unknowns x, shape (conditions,)."""
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Independent combinations of all conditions, each with a derivative of norm 1, shape (combinations,
-        conditions).
+        """Return linearly independent combinations of all conditions, each with a derivative of norm 1, shape
+        (combinations, conditions).
 
         Raises:
             ParameterError: a reading that no input changes, or more conditions than samples.
@@ -688,7 +701,8 @@ class _Descent:
         return np.asarray(left[:, kept].T * factors)
 
     def _price(self, x: Array, slopes: Array) -> float:
-        """Factor of the cost that makes its curvature about 1."""
+        """Return the factor by which the cost is multiplied so that its curvature is about 1, as the search
+        assumes."""
         problem, draw = self._problem, np.random.default_rng(1)
         change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
         way = np.clip(x + change, problem.low, problem.high) - x
@@ -700,7 +714,8 @@ class _Descent:
         return 1 / largest if largest > 0 else 1.0
 
     def _brought(self, x: Array, ways: Array) -> Array:
-        """Unknowns that satisfy the conditions, with the least change within bounds."""
+        """Return the unknowns nearest to x that satisfy the conditions within the bounds, by Newton's method.
+        ``ways`` are the independent combinations of conditions."""
         problem = self._problem
         for _ in range(ROUNDS if len(ways) else 0):
             missed = ways @ self._values(x)[1]
@@ -717,7 +732,8 @@ class _Descent:
         return x
 
     def _steepness(self, x: Array, ways: Array) -> float:
-        """Largest derivative of the cost along directions that bounds and final readings leave free."""
+        """Return the largest derivative of the cost along directions that bounds and conditions leave free; it is
+        zero at a minimum."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY
         at_high = x >= self._problem.high - TINY
@@ -731,7 +747,7 @@ class _Descent:
         return float(np.abs(slope - own.T @ multipliers).max())
 
     def _check(self, x: Array, found: Any, steepness: float) -> None:
-        """Check that the search ended at a minimum.
+        """Raise ConvergenceError if the search did not end at a minimum that satisfies the conditions.
 
         Raises:
             ConvergenceError: it did not.

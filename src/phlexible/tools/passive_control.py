@@ -60,7 +60,8 @@ class EnergyShaping(CompoundForce):
 
     @property
     def potential(self) -> Potential:
-        """The potential energy U that the controller gives the loop."""
+        """Return the potential energy U of the controller along the joint coordinate, which moves the minimum of
+        the total energy to the target."""
         k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
         around = (target - 1.0, target + 1.0)
         if not self.turns:
@@ -79,18 +80,20 @@ class EnergyShaping(CompoundForce):
 
     @property
     def turns(self) -> bool:
-        """Whether the coordinate is an angle."""
+        """Return whether the controlled joint coordinate is an angle."""
         return self.joint.coordinate_names[0].endswith("angle")
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """The spring with the potential, and the damper."""
+        """Return the elements by which the controller acts, a joint spring with the shaping potential and a damper,
+        as a tuple of one."""
         return (self.joint.spring(potential=self.potential, damping=self.damping, name=self.name),)
 
 
 def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
-    """Finds what a joint of a model needs to have its minimum of energy at a target.
+    """Design a passive controller that gives a joint the minimum of its total energy at a target, by a potential
+    and a damper.
 
     Args:
         model: with the joint, and without what drives it.
@@ -132,7 +135,8 @@ def energy_shaping(
 
 
 def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
-    """Add dampers to joints, by joint [N m s/rad or N s/m], so that the energy of the model falls while they move.
+    """Add dampers to joints of a model, with coefficients by joint [N m s/rad or N s/m]. The energy of the model
+    then falls while the joints move.
 
     Raises:
         ParameterError: no mapping, or numbers out of range.
@@ -153,7 +157,8 @@ def _check_model(model: object) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
-    """Torque or force that balances the weight of the bodies beyond a joint, taken as rigid [N m or N].
+    """Return the torque or force of a joint at a coordinate ``place`` that balances the weight of the bodies beyond
+    it [N m or N]. They are taken as rigid.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
     bodies.
@@ -167,13 +172,15 @@ def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
 
 
 def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
-    """Bodies on the free side of a joint (None in a loop), and -1 if that is the first side, else 1."""
+    """Return the bodies on the free side of a joint , None if it is in a loop. The second result is 1 if that is
+    its second side, -1 for the first."""
     moved = _beyond(model, joint, joint.second)
     return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
-    """Bodies that a port of a joint carries; None: they are also connected to the ground in another way."""
+    """Return the bodies that a port of a joint carries; None if they are also connected to the ground in another
+    way (a loop)."""
     if not isinstance(port, Attachment):
         return None
     found, waiting = {port.placed}, [port.placed]
@@ -193,9 +200,8 @@ def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
 
 
 def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
-    """Coefficients of the potential V from the masses and centers of the moved bodies, undeformed at the
-    initial pose.
-    """
+    """Return the coefficients (a, b) of the gravity potential of the bodies that a joint moves. It is a cos + b sin
+    of an angle, or a times a position."""
     axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
@@ -213,7 +219,7 @@ def _axis(joint: Joint) -> Array:
 
 
 def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:
-    """Mass [kg] and center of an undeformed body in world axes, shape (3,) [m]."""
+    """Return the mass [kg] and the centre of mass of an undeformed body in world axes, shape (3,) [m]."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         raise ModelError(f"{placed.name} has no shape of its own that a joint could carry; give a spring instead")
@@ -236,14 +242,16 @@ class SharedShaping(CompoundForce):
     shapes: tuple[EnergyShaping, ...]
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """A spring with the potential and a damper in each joint."""
+        """Return the elements by which the controller acts: a spring with the shaping potential and a damper in
+        each joint."""
         return tuple(part for shape in self.shapes for part in shape.parts())
 
 
 def shared_energy_shaping(
     model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
 ) -> SharedShaping:
-    """Energy shaping of several joints, whose closed-loop energy has its minimum at all targets.
+    """Design a passive controller for several joints whose closed-loop energy has its minimum at all targets, by
+    potentials and dampers.
 
     In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
     springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
@@ -302,7 +310,8 @@ def shared_energy_shaping(
 
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Distances of the joints at rest from their targets, with the system and the equilibrium of this trial."""
+    """Return the targets minus the joint coordinates at rest with trial controllers, with the system and the
+    equilibrium of this trial."""
     try:
         places, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:
@@ -313,9 +322,8 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Coordinates of the joints at rest in a copy of the model with these shapes, its system and the
-    equilibrium.
-    """
+    """Return the coordinates of the joints at rest in a copy of the model with these controllers, and the copy's
+    system and equilibrium."""
     copy = model.copy()
     moved = replaced(SharedShaping(tuple(shapes)), dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)
@@ -346,7 +354,7 @@ class PassiveObserver:
 
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
-    """Observer of a passive linear model that feeds estimated velocities back as damping.
+    """Design an observer of a passive linear model that feeds estimated velocities back as damping.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

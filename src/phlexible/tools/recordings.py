@@ -83,7 +83,7 @@ class Recording:
         inputs: Mapping[str, str] | None = None,
         noise: float | Mapping[str, float] | None = None,
     ) -> "Recording":
-        """Recording from a table with named columns.
+        """Make a recording of measured values from a table with named columns, such as a csv file or DataFrame.
 
         Args:
             source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
@@ -198,7 +198,8 @@ Data = Recording | RecordedModes | RecordedResponse
 
 
 def _deviations(noise: Any, shape: tuple[int, ...]) -> Array:
-    """Standard deviations broadcast to a shape."""
+    """Return the standard deviations of measured values, broadcast to a shape, after checking that they are
+    positive."""
     found = numbers("noise", noise)
     try:
         result = np.broadcast_to(found, shape)

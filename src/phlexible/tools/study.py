@@ -59,13 +59,14 @@ class Distribution(Protocol):
     """Distribution with random numbers, such as ``scipy.stats.norm(1.0, 0.1)``."""
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:
-        """Draw ``size`` random numbers."""
+        """Draw ``size`` random numbers from the distribution, as distributions of SciPy do."""
 
 
 def runs_of(
     parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
 ) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
-    """Parameters of all runs in order, and the values along each axis if they are a grid.
+    """Return the parameters of all runs of a study in order, and the values along each axis if the user gave a grid
+    (else None).
 
     Raises:
         ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
@@ -109,7 +110,7 @@ class SampleMethod(Enum):
 def samples(
     count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
 ) -> list[Parameters]:
-    """Random parameters for ``study``, identical for the same seed.
+    """Draw random parameters for a study, uniformly or from distributions; they are identical for the same seed.
 
     Args:
         count: how many.
@@ -177,7 +178,8 @@ class Outcome:
 
 
 def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> bytes:
-    """Both functions pickled for another process, including lambdas and functions of a notebook.
+    """Return the user's functions ``build`` and ``measure`` as bytes that another process can unpack, including
+    lambdas and functions of a notebook.
 
     Raises:
         ParameterError: they hold something that cannot be sent.
@@ -193,7 +195,7 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build and measure one model; errors become failures, so that other runs go on."""
+    """Build and measure one model of a study. Errors are returned as a failure, so that other runs go on."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -209,7 +211,7 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
 
 
 def checked_values(found: Any) -> Values:
-    """Result of ``measure`` as arrays by name.
+    """Return what the user's function ``measure`` gave as arrays by name, after checking it.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
@@ -223,7 +225,7 @@ def checked_values(found: Any) -> Values:
 
 @lru_cache(maxsize=4)
 def _functions(task: bytes) -> Any:
-    """Unpacked functions for building and measuring, cached in the process."""
+    """Return the functions ``build`` and ``measure`` of a study, unpacked from bytes and cached in the process."""
     return pickle.loads(task)
 
 
@@ -266,11 +268,11 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
     @property
     def lock(self) -> int:
-        """File descriptor of the lock, which forked processes must close."""
+        """Return the file descriptor of the lock on a study's file, which forked processes must close."""
         return self._lock.descriptor
 
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
-        """Append one run to the file."""
+        """Append the outcome of one run of a study to its file, as a line of JSON."""
         line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}
         if outcome.values is not None:
             line["values"] = {name: value.tolist() for name, value in outcome.values.items()}
@@ -323,7 +325,8 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
 
 
 def key(parameters: dict[str, Any]) -> str:
-    """Text that is equal for equal parameters.
+    """Return a text that is equal for equal parameters of a run, by which results in a study's file are found
+    again.
 
     Raises:
         ParameterError: values that a file cannot hold.
@@ -332,7 +335,8 @@ def key(parameters: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Value reduced to numbers, texts, None and truth values, and lists and mappings of them."""
+    """Return a value reduced to what JSON can hold: numbers, texts, None, truth values, and lists and mappings of
+    these."""
     if isinstance(value, np.generic | np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -348,7 +352,8 @@ def _plain(value: Any) -> Any:
 
 
 def warm_up() -> None:
-    """Load the compiled time step into this process; compile it where no process of this version has done so."""
+    """Load the compiled time step into this process, or compile it if no process of this version has done so, by
+    simulating a trivial model."""
     model = Model()
     body = model.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "body")
     model.apply(Force(body.origin, Feedback(_nothing, [body.origin])))
@@ -371,7 +376,7 @@ LOST = "its process ended (killed, out of memory, or a crash)"
 
 
 def cores() -> int:
-    """Number of processors that this process may use."""
+    """Return the number of processor cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -380,7 +385,8 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Results of all runs, each with its number.
+    """Yield the results of all runs of a study as they finish, each with its number, computed in processes or by
+    the user's executor.
 
     Args:
         task: ``packed_task``.
@@ -408,7 +414,7 @@ def finished_runs(
 def _own_processes(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Results of runs in worker processes, which are restarted if one dies.
+    """Yield the results of runs of a study that are computed in worker processes, which are restarted if one dies.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """
@@ -448,7 +454,7 @@ def _own_processes(
 
 
 def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
-    """Pool of worker processes, forked from this one where the system allows it."""
+    """Return a pool of worker processes for a study, forked from this one if the system allows it."""
     is_forked = "fork" in multiprocessing.get_all_start_methods()
     if is_forked:
         warm_up()
@@ -457,14 +463,15 @@ def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
 
 
 def _begin(parent: int, lock: int | None) -> None:
-    """Initialize a worker process: release the inherited lock, and watch for the end of the parent."""
+    """Initialize a worker process of a study: close the inherited lock, and start watching for the end of the
+    parent process."""
     if lock is not None:
         os.close(lock)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """End this process when its parent ends.
+    """Wait until the parent process ends, then end this worker process.
 
     The pipe that reports this stays open where others inherited its end, so the parent's id is compared as well.
     """
@@ -475,7 +482,8 @@ def _end_with(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Results of runs submitted to an executor with futures, as those of ``concurrent.futures`` and of Dask."""
+    """Yield the results of runs of a study that are submitted to an executor with futures, such as those of
+    ``concurrent.futures`` and Dask."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:
@@ -490,7 +498,7 @@ def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor
 
 
 def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Results of runs in order, by the executor's ``map``."""
+    """Yield the results of runs of a study in order, computed by the ``map`` of the user's executor."""
     found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
     for (number, _), outcome in zip(runs, found, strict=True):
         yield number, outcome
@@ -526,22 +534,23 @@ class Study:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """The runs that failed, with their parameters and errors."""
+        """Return the runs of the study that failed, with their parameters and error messages."""
         pairs = zip(self.parameters, self.outcomes, strict=True)
         return tuple(Failure(parameters, outcome.failure) for parameters, outcome in pairs if outcome.failure)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the measured values."""
+        """Return the names of the values that were measured in the runs of the study."""
         return tuple(dict.fromkeys(name for each in self.outcomes for name in each.values or ()))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the grid, or (runs,)."""
+        """Return the shape of the study's grid of parameters, or (runs,) if it has no grid."""
         return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
 
     def __getitem__(self, name: str) -> Array:
-        """Measured values with a name, NaN where runs failed, shape ``shape`` followed by that of a value.
+        """Return the measured values of a name in all runs of the study, shape ``study.shape`` followed by that of
+        a value; NaN where runs failed.
 
         Raises:
             ParameterError: no such name, or values of several shapes.
@@ -557,7 +566,8 @@ class Study:
         return np.array([missing if each is None else each for each in found]).reshape(*self.shape, *shape)
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for each run: parameters, what was measured, "failure"; for ``pandas.DataFrame`` or ``csv``."""
+        """Return a list with one dictionary for each run: parameters, measured values and "failure"; for
+        ``pandas.DataFrame`` or ``csv``."""
         rows = []
         for parameters, outcome in zip(self.parameters, self.outcomes, strict=True):
             values = {name: value if value.ndim else float(value) for name, value in (outcome.values or {}).items()}
@@ -565,7 +575,8 @@ class Study:
         return rows
 
     def to_xarray(self) -> "xarray.Dataset":
-        """A dataset over the axes of the grid, or over "run" (needs ``phlexible[xarray]``).
+        """Return the study as a dataset of xarray over the axes of its grid, or over "run" (needs
+        ``phlexible[xarray]``).
 
         Raises:
             MissingExtraError: xarray is not installed; ``table`` needs nothing.
@@ -610,7 +621,8 @@ def study(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Study:
-    """Build and measure a model for many parameters, each run in whatever process is free.
+    """Build and measure a model for many parameters, on all cores or on a cluster, and return the results of all
+    runs.
 
     A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
     and dies in two more trials alone.
@@ -670,7 +682,7 @@ def study(
 
 
 def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
-    """Refuse parameters that ``build`` does not take.
+    """Raise ParameterError if the function ``build`` does not take the given parameters.
 
     Raises:
         ParameterError: says which.

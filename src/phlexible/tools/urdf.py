@@ -44,7 +44,8 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 def check_robot(robot: Any) -> None:
-    """Refuse repeated names, links that two joints carry, and mimics of joints that do not exist.
+    """Raise ModelError for a robot description (URDF) with repeated names, links that two joints carry, or mimics
+    of joints that do not exist.
 
     Raises:
         ModelError: names the link or joint.
@@ -70,7 +71,7 @@ def _refuse_twice(words: str, names: list[str], remedy: str) -> None:
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
-    """Refuse a mimic of no joint, of one without a coordinate, or of itself by way of others."""
+    """Raise ModelError if a URDF joint mimics no joint, one without a coordinate, or itself by way of others."""
     met = [joint.name]
     while joint.mimic is not None:
         if joint.type == "fixed":  # nothing moves, whatever it follows
@@ -93,7 +94,7 @@ def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
 
 
 def axis_of(joint: Any) -> Array:
-    """Direction of a joint in its own axes, shape (3,), of length 1.
+    """Return the direction of a URDF joint's axis in the joint's axes as a unit vector, shape (3,).
 
     Raises:
         ModelError: not three finite numbers, or zero; names the joint.
@@ -106,7 +107,7 @@ def axis_of(joint: Any) -> Array:
 
 
 def number_of(joint: Any, name: str, given: Any) -> float:
-    """Number of a joint that the reader may have left as text; 0 where the file has none.
+    """Return a number of a URDF joint as float, which the reader may have left as text; 0 where the file has none.
 
     Raises:
         ModelError: no finite number; names the joint.
@@ -155,7 +156,7 @@ modelled.
 
 
 def left_out_of(path: str) -> list[str]:
-    """Descriptions of what a URDF file has and models do not take from it."""
+    """Return descriptions of the elements of a URDF file that models do not use, for a warning."""
     etree = optional("lxml.etree", "urdf")
     root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
     found: dict[str, list[str]] = {}
@@ -195,7 +196,7 @@ def _list_unknown(part: Any, kind: str, found: dict[str, list[str]]) -> None:
 
 
 def _tag(element: Any) -> str:
-    """Name of an element with its prefix, whether the file declares that or not."""
+    """Return the tag name of an XML element with its namespace prefix, whether the file declares that or not."""
     name = str(element.tag).rpartition("}")[2]
     return f"{element.prefix}:{name}" if element.prefix and ":" not in name else name
 
@@ -207,7 +208,8 @@ Poses = Sequence[tuple[Any, Array]]
 
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
-    """Surfaces (of trimesh) of all shapes of links that can be read, in the common axes.
+    """Return the surface meshes (of trimesh) of all shapes of URDF links, in the common axes; shapes that cannot be
+    read are listed in ``unreadable``.
 
     Args:
         links: with their poses.
@@ -265,16 +267,17 @@ class UrdfModel(Model):
         self._frames: dict[str, Port] = {}
 
     def set_frame(self, link: str, port: Port) -> None:
-        """Set the port at the origin of a link."""
+        """Store the port at the origin of a link of a robot model, for ``frame``."""
         self._frames[link] = port
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of ``joints``, in their order."""
+        """Return the names of the robot model's joints, in the order of ``joints``."""
         return tuple(map(str, self.joints))
 
     def frame(self, link: str) -> Port:
-        """Port at the origin of a link, which may be a body, a part of another body or of the ground, or a frame.
+        """Return the port at the origin of a link of a robot model. The link may be a body, part of another body or
+        the ground, or an empty frame.
 
         Raises:
             ModelError: the file has no such link; lists those that it has.
@@ -285,7 +288,7 @@ class UrdfModel(Model):
         return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Body of a link.
+        """Return the body of a link of a robot model; raise ModelError if the link is part of another body.
 
         Raises:
             ModelError: there is none; the message says where the link is, or lists the names.
@@ -298,7 +301,7 @@ class UrdfModel(Model):
         return super().__getitem__(name)
 
     def replace(self, *given: Any, **named: Any) -> Self:
-        """A copy with other parameters, as of ``Model``."""
+        """Return a copy of a robot model with other parameters, as ``Model.replace`` does."""
         copy = super().replace(*given, **named)
         copy.starts, copy._frames = dict(self.starts), dict(self._frames)
         return copy
@@ -381,24 +384,27 @@ class _UrdfReader:
         return {joint.name: joint for joint in self.robot.joints}
 
     def _start(self, joint: Any) -> float:
-        """Coordinate at the initial pose; of a mimic joint that which follows, of a fixed joint 0."""
+        """Return the coordinate of a URDF joint at the initial pose [rad or m]; of a mimic joint the one that
+        follows from its leader, of a fixed joint 0."""
         if joint.mimic is not None and joint.type in MOVING:
             return _factor(joint) * self._start(self._joints[joint.mimic.joint]) + (joint.mimic.offset or 0.0)
         return finite(f"position of {joint.name}", self.positions.get(joint.name, 0.0))
 
     def _leader(self, joint: Any) -> tuple[Any, float]:
-        """Joint that a mimic joint follows in the end, and the factor; without a mimic the joint itself and 1."""
+        """Return the joint that a URDF mimic joint follows in the end, and the factor; without a mimic the joint
+        itself and 1."""
         factor = 1.0
         while joint.mimic is not None and joint.type in MOVING:
             factor, joint = factor * _factor(joint), self._joints[joint.mimic.joint]
         return joint, factor
 
     def _kind(self, joint: Any) -> str:
-        """Type of a joint; one that follows a fixed joint is fixed."""
+        """Return the type of a URDF joint, where a joint that mimics a fixed joint counts as fixed."""
         return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
 
     def _placed_joints(self, root: str) -> list[Any]:
-        """Joints from the root outwards, with poses and heads of links stored on the way."""
+        """Return the URDF joints from the root outwards. The poses of links, and the body (head link) that each
+        belongs to, are stored on the way."""
         tree, waiting = [], [root]
         while waiting:
             parent = waiting.pop(0)
@@ -419,7 +425,8 @@ class _UrdfReader:
         return tree
 
     def _check_starts(self) -> None:
-        """Refuse positions beyond limits, with one message for all joints that proposes admissible positions."""
+        """Raise ModelError if initial positions of URDF joints are beyond their limits, with one message that
+        proposes admissible positions."""
         wrong, within = [], {}
         for joint in self.robot.joints:
             limits = self._limits(joint)
@@ -439,7 +446,7 @@ class _UrdfReader:
             )
 
     def _limits(self, joint: Any) -> tuple[float, float] | None:
-        """Lower and upper limit of a moving joint; None without limits."""
+        """Return the lower and upper limit of a moving URDF joint [rad or m]; None without limits."""
         if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
             return None
         if joint.limit is None:
@@ -463,9 +470,8 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Compute the inertias of bodies, checked or repaired, with small additions that make mass matrices
-        regular.
-        """
+        """Compute and store the inertias of the bodies of a robot, checked or repaired, with small additions where
+        a mass matrix would be singular."""
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -504,13 +510,14 @@ class _UrdfReader:
         self.inertias = {head: regular_inertia(own, self._carried(head)) for head, own in self.inertias.items()}
 
     def _parts(self, head: str) -> Poses:
-        """Links of a body with their poses in the axes of the first one."""
+        """Return the URDF links that make up one body, with their poses, shape (4, 4), in the axes of the first one
+        (``head``)."""
         back = np.linalg.inv(self.poses[head])
         own = [name for name, other in self.heads.items() if other == head]
         return [(self._links[name], np.eye(4) if name == head else back @ self.poses[name]) for name in own]
 
     def _carried(self, head: str) -> LinkInertia:
-        """Inertia of a body and of all bodies that it carries, in its axes."""
+        """Return the inertia of a robot's body together with all bodies that it carries, in its axes."""
         back = np.linalg.inv(self.poses[head])
         return united([self.inertias[each].moved(back @ self.poses[each]) for each in self.carried[head]])
 
@@ -524,7 +531,8 @@ class _UrdfReader:
         return LinkInertia(data.mass, center, spread).moved(turn)
 
     def _physical(self, head: str, own: LinkInertia) -> LinkInertia:
-        """Nearest admissible inertia of a body, refused where that is not round-off and repairs are off."""
+        """Return the nearest physically admissible inertia of a robot's body; raise ModelError if the change
+        exceeds round-off and repairs are off."""
         if head in self.flexible or (own.mass >= 0 and np.linalg.eigvalsh(own.spread)[0] >= 0):
             return own
         if not own.is_physical:
@@ -539,7 +547,8 @@ class _UrdfReader:
         return nearest_physical(own)
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
-        """Give a body without inertia that of its shape; without a shape a small one where it needs some."""
+        """Store an inertia for a robot's body that has none: that of its shape, or without a shape a small one
+        where it needs some."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -580,7 +589,7 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, place: Array) -> Port:
-        """Port of a joint on a body or on the ground."""
+        """Return the port of a URDF joint at a world position on a body (``head``) or on the ground."""
         if head not in self.inertias:
             return self.model.ground.at(place)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -619,8 +628,8 @@ class _UrdfReader:
         self.model.add(self.flexible[name], name, position=pose[:3, 3], rotation=pose[:3, :3] @ turn)
 
     def _flexible_rotation(self, name: str) -> Array:
-        """Rotation from the axes of a flexible body to those of its link, shape (3, 3); the x axis of a beam is
-        along the link.
+        """Return the rotation matrix from the axes of a flexible body to those of its URDF link, shape (3, 3). The
+        x axis of a beam is along the link.
 
         Raises:
             ModelError: the beam is not as long as the link.
@@ -641,7 +650,7 @@ class _UrdfReader:
         return _turned_to(along / length)
 
     def _act(self, joint: Any) -> None:
-        """Add the relations, stops, dampers and friction of a joint."""
+        """Add the mimic relation, stops, damper and friction of a URDF joint to the model."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
         made, start = self.made[joint.name], self.model.starts[joint.name]
@@ -663,7 +672,8 @@ class _UrdfReader:
             self.model.apply(made.friction(coulomb=friction, bristle=0.0))  # a law that inverse problems can take
 
     def _stop_stiffness(self, joint: Any) -> float:
-        """Stiffness of a stop for all that the joint carries, see ``weight_stiffness``."""
+        """Return the stiffness of a URDF joint's stops for the weight of all that the joint carries [N m/rad or
+        N/m]."""
         carried, axis = self._carried(joint.child), axis_of(joint)
         spread = carried.moments(np.eye(4))[:3, :3]
         inertia = carried.mass if joint.type == "prismatic" else np.trace(spread) - axis @ spread @ axis
@@ -692,7 +702,7 @@ def from_urdf(
     visuals: bool = True,
     inertia: InertiaSource | str = InertiaSource.FILE,
 ) -> UrdfModel:
-    """The model of a robot that a URDF file describes.
+    """Return the model of a robot that a URDF file describes, with links as rigid or flexible bodies.
 
     Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links on fixed joints
     are parts of the body that carries them, with their inertia, or of the ground; ``model.frame(link)`` is the port
@@ -756,7 +766,7 @@ def from_urdf(
 
 
 def _moved(kind: str, axis: Array, coordinate: float) -> Array:
-    """Pose of the child of a joint relative to its pose at coordinate 0, shape (4, 4)."""
+    """Return the pose of the child link of a URDF joint relative to its pose at coordinate 0, shape (4, 4)."""
     found = np.eye(4)
     unit = axis / np.linalg.norm(axis)
     if kind == "prismatic":
@@ -767,9 +777,8 @@ def _moved(kind: str, axis: Array, coordinate: float) -> Array:
 
 
 def _turned_to(along: Array) -> Array:
-    """Rotation from the axes of a beam to those of its link, shape (3, 3): x along it, z near the link's z (or
-    y).
-    """
+    """Return the rotation matrix from the axes of a beam to those of its URDF link, shape (3, 3): x along the beam,
+    z near the link's z (or y)."""
     up = np.array([0.0, 0.0, 1.0] if abs(along[2]) < 0.9 else [0.0, 1.0, 0.0])
     side = np.cross(up, along)
     side /= np.linalg.norm(side)

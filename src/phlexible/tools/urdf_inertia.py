@@ -35,28 +35,31 @@ class LinkInertia:
 
     @classmethod
     def of_moments(cls, mass: float, center: Array, inertia: Array) -> Self:
-        """Mass distribution with an inertia (3, 3) about the center of mass."""
+        """Return a mass distribution (mass, centre, second moments) from an inertia tensor about the centre of
+        mass, shape (3, 3) [kg m^2]."""
         return cls(mass, center, np.trace(inertia) / 2 * np.eye(3) - inertia)
 
     @property
     def inertia(self) -> Array:
-        """Inertia about the center of mass, shape (3, 3) [kg m2]."""
+        """Return the inertia tensor of links about their centre of mass, shape (3, 3) [kg m^2]."""
         return np.asarray(np.trace(self.spread) * np.eye(3) - self.spread)
 
     @property
     def is_none(self) -> bool:
-        """Whether there is neither mass nor inertia."""
+        """Return whether links have neither mass nor inertia."""
         return self.mass == 0 and not self.spread.any()
 
     @property
     def is_physical(self) -> bool:
-        """Whether a body can have this inertia, within the digits of files."""
+        """Return whether a physical body can have this inertia (no negative second moments of mass), within the
+        digits that files have."""
         least, *_, most = np.linalg.eigvalsh(self.spread)
         return bool(self.mass >= 0 and least >= -DIGITS * max(most, -least))
 
     @property
     def is_regular(self) -> bool:
-        """Whether every rigid motion about the origin has kinetic energy."""
+        """Return whether the 6 x 6 mass matrix of the links is regular, so that every rigid motion about the origin
+        has kinetic energy."""
         matrix = np.zeros((6, 6))
         lever = cross_matrix(self.mass * self.center)
         matrix[:3, :3], matrix[:3, 3:], matrix[3:, :3] = self.mass * np.eye(3), -lever, lever
@@ -67,7 +70,8 @@ class LinkInertia:
         return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > THIN)
 
     def moments(self, pose: Array) -> Array:
-        """Moments of mass of orders 2, 1 and 0 in the axes in which the links have a pose, shape (4, 4)."""
+        """Return the moments of mass of links of orders 2, 1 and 0 as one matrix, shape (4, 4). The axes are those
+        in which the links have the given pose."""
         moved = self.moved(pose)
         first = moved.mass * moved.center
         whole = np.empty((4, 4))
@@ -76,7 +80,7 @@ class LinkInertia:
         return whole
 
     def moved(self, pose: Array) -> Self:
-        """Mass distribution in axes in which the links have a pose (4, 4)."""
+        """Return the mass distribution of links in axes in which they have a pose, shape (4, 4)."""
         turn = pose[:3, :3]
         return type(self)(self.mass, turn @ self.center + pose[:3, 3], turn @ self.spread @ turn.T)
 
@@ -85,7 +89,7 @@ NONE = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def inertia_of(link: Any) -> LinkInertia:
-    """Inertia of a link in its axes; zero where the file has none.
+    """Return the mass distribution of a URDF link in its axes; zero if the file has none.
 
     Raises:
         ModelError: numbers that are not finite; names the link.
@@ -105,7 +109,7 @@ def inertia_of(link: Any) -> LinkInertia:
 
 
 def united(parts: Sequence[LinkInertia]) -> LinkInertia:
-    """Inertia of links that are one body, in the axes that they have in common."""
+    """Return the mass distribution of several links that form one body, in their common axes."""
     parts = [each for each in parts if not each.is_none]
     if len(parts) < 2:
         return parts[0] if parts else NONE
@@ -133,7 +137,8 @@ class JointTwist:
 
 
 def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[JointTwist]:
-    """Coordinates of a joint of a type of URDF, about, along or normal to a unit axis in world axes."""
+    """Return the coordinates of a URDF joint of a type (``kind``) at the initial pose. Each is a twist (velocity
+    field) about, along or normal to its axis."""
     turns, ways = {
         "revolute": ([axis], []),
         "continuous": ([axis], []),
@@ -150,7 +155,8 @@ def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[Joi
 
 
 def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[JointTwist, Array]]]) -> set[str]:
-    """Joints that can move at the initial pose without kinetic energy, by the null space of the inertia.
+    """Return the names of joints that can move at the initial pose without kinetic energy, from the null space of
+    the robot's mass matrix.
 
     Args:
         bodies: moments of mass in world axes (4, 4), and twists (4, 4) by the coordinates that move the body.
@@ -176,13 +182,14 @@ def joints_without_inertia(bodies: Sequence[tuple[Array, Mapping[JointTwist, Arr
 
 
 def nearest_physical(inertia: LinkInertia) -> LinkInertia:
-    """Inertia of a body that is nearest: without negative second moments of mass."""
+    """Return the nearest inertia that a physical body can have, without negative second moments of mass."""
     values, axes = np.linalg.eigh(inertia.spread)
     return LinkInertia(max(inertia.mass, 0.0), inertia.center, (axes * np.maximum(values, 0.0)) @ axes.T)
 
 
 def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """Inertia of a body, increased to 1e-7 of what it carries where it has less, and about thin axes.
+    """Return the inertia of a body, with small additions that make the mass matrix regular. It is increased to 1e-7
+    of what the body carries where it has less, and about thin axes.
 
     Args:
         own: of the body, in its axes.
@@ -199,7 +206,8 @@ def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
-    """Inertia of links from their shapes (of trimesh), full of a mass or, where that is zero, of 1000 kg/m3."""
+    """Return the inertia of links from their shapes (meshes of trimesh), filled with a mass [kg] or, where that is
+    zero, at 1000 kg/m^3."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull

@@ -77,7 +77,8 @@ PATCH, HERTZ_PATCH = (
 
 
 def _side(name: str, value: object) -> object:
-    """Convert lists to tuples, and meshed bodies to their surfaces."""
+    """Convert the argument ``first`` or ``second`` of a ``Contact``: a list becomes a tuple, and a body made from a
+    mesh is replaced by its surface (``MeshSurface``)."""
     if isinstance(value, list | tuple):
         return tuple(map(skin_of, listed(name, value)))
     return skin_of(value)
@@ -206,7 +207,8 @@ class Contact(ForceElement):
         expect(self, *self.ports)
 
     def _take_ball(self) -> None:
-        """Turn a ball and a surface, or two balls, into a contact of two, with centre and radius."""
+        """Replace a contact of a whole ball (sphere-shaped rigid body) by a contact of its centre point with its
+        radius. Contacts with a surface or another ball then need no contact search."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
         if ball and isinstance(second, Touchable) and not _is_searched(second, ball[1]):
@@ -230,17 +232,19 @@ class Contact(ForceElement):
 
     @property
     def hard(self) -> float:
-        """Stiffness of the contact, as set or by default [N/m^exponent]."""
+        """Return the stiffness of the normal force of a contact, set by the user or by default [N/m^exponent]."""
         assert self.stiffness is not None, "set where it is made"
         return self.stiffness
 
     def _guessed(self) -> float:
-        """Default stiffness, at which the weight of the bodies sinks by a thousandth of their size."""
+        """Return the default stiffness of the normal force of a contact [N/m^exponent]. The weight of the bodies
+        then sinks in by a thousandth of their size."""
         return weight_stiffness(*self._mass_and_size, self.exponent)
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
-        """Mass that rests on the contact [kg], and the length of which weights sink by a thousandth, or 0 [m]."""
+        """Return the mass that rests on a contact [kg], and the length of which its weight should sink in by a
+        thousandth [m]. The length is 0 if unknown; both determine the default contact stiffness."""
         if self.is_of_many:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -254,18 +258,20 @@ class Contact(ForceElement):
 
     @property
     def resists_turns(self) -> bool:
-        """Whether there is rolling or drilling resistance."""
+        """Return whether a contact has rolling resistance or drilling friction (a moment about the normal)."""
         return bool(self.rolling or self.drilling)
 
     def law(self, side: float = 1.0) -> OneSided:
-        """One-sided law of the normal force, which pushes towards ``side``."""
+        """Return the one-sided force law (stiffness, damping, restitution) of the normal force of a contact.
+        ``side`` is 1 or -1, the sign of the gap coordinate towards which it pushes."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
         usual = LONGEST_OF_MANY if self.is_of_many and self.damping else LONGEST_PART
         push = (self.hard, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
-        """Friction springs of rolling and drilling, None where there is no resistance.
+        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
+        normal), each None where there is no such resistance.
 
         Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
         mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
@@ -292,29 +298,34 @@ class Contact(ForceElement):
 
     @property
     def gyration(self) -> float:
-        """Factor 0.4 r^2 of the ball that rolls and drills [m^2]; 1 in a contact group."""
+        """Return the squared radius of gyration 0.4 r^2 of the solid ball that rolls in a contact [m^2]; 1 for a
+        contact group. It converts translational to rotational stiffness."""
         return 1.0 if self.is_of_many else SOLID_BALL * self.radius**2
 
     @property
     def _along(self) -> float:
-        """Default stiffness of a bristle, that of the contact at the depth that weights reach [N/m]."""
+        """Return the default tangential stiffness of the friction spring (bristle) of a contact [N/m]. It is the
+        normal stiffness at the penetration under the bodies' weight."""
         if self.exponent == 1:
             return self.hard
         return float(self.hard * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
-        """Smallest mass of the touching bodies, in a contact of two that of the first [kg]."""
+        """Return the smallest mass of the touching bodies of a contact group, or the mass of the first body of a
+        contact of two [kg]; 0 without bodies."""
         return min((port.placed.data.mass for port in self._rubbed if isinstance(port, Attachment)), default=0.0)
 
     @property
     def _rubbed(self) -> Sequence[Port]:
-        """Ports of the members in friction; in a contact of two the first point."""
+        """Return the ports (attachment points) at which a contact applies friction: those of all members of a
+        contact group, or the first point of a contact of two."""
         return [each.start for each in self.members()] if self.is_of_many else self.touchers[:1]
 
     @cached_property
     def is_of_many(self) -> bool:
-        """Whether it is a contact group, of lists or whole bodies, and no contact of two."""
+        """Return whether a contact is a contact group of lists or whole bodies, whose touching pairs are found by a
+        search. A contact of two has points that are fixed in advance."""
         if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
         if isinstance(self.first, tuple | Touchable | MeshSurface):
@@ -325,7 +336,8 @@ class Contact(ForceElement):
 
     @cached_property
     def _passes_between_nodes(self) -> bool:
-        """Whether a surface is thinner than the segments of a line are long, which must touch it then, too."""
+        """Return whether a surface is thinner than the line segments of the touching beam, rod or string are long.
+        It could then slip between two nodes, and must also touch the segments."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second, self.radius)):
@@ -337,12 +349,14 @@ class Contact(ForceElement):
 
     @property
     def parts(self) -> tuple[Side, ...]:
-        """Parts of both sides that may touch."""
+        """Return everything that may touch in a contact, ports, bodies and surfaces, those of the first argument
+        and then those of the second."""
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in listed(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Spheres, segments, points and solids of both sides, which are cached.
+        """Return the contact members of both sides of a contact (spheres, line segments, sample points and convex
+        solids, between which distances are computed), cached.
 
         ``dimension``: of the model; None: that of the bodies.
         """
@@ -360,7 +374,8 @@ class Contact(ForceElement):
 
     @cached_property
     def _members(self) -> dict[int, tuple[Member, ...]]:
-        """Cache of the members by the dimension of the model, since thousands of them take a while."""
+        """Return the cache of a contact's members (spheres, segments, points, solids), by the dimension of the
+        model, since computing thousands of them takes a while."""
         return {}
 
     def _check_search(self) -> None:
@@ -382,7 +397,8 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_rubbing(self, rounds: Sequence[Member]) -> None:
-        """Refuse friction between members without orientation, since the contact point is not known."""
+        """Raise an error if friction is requested between spheres or segments (``rounds``) on bodies without
+        orientation: point masses and strings, since the contact point on the material is then unknown."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
@@ -394,13 +410,15 @@ class Contact(ForceElement):
 
     @property
     def sticking(self) -> Bristle | None:
-        """Friction spring of sliding; None without friction or for regularized friction."""
+        """Return the friction spring (bristle) by which a contact resists sliding; None without friction or for
+        friction that is regularized in the speed."""
         levels = ("friction", self.friction), ("static_friction", self.static_friction)
         slow = "friction_speed", self.friction_speed
         return bristle_of(self, self.bristle, self.bristle_damping, *levels, slow, lambda: self._along, self._mass)
 
     def _check_bristle(self) -> None:
-        """Warn of a bristle that a weight deflects by far more than the size of the bodies."""
+        """Warn if the friction spring (bristle) of a contact is too soft: a body's weight would deflect it by far
+        more than the size of the bodies."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._rubbed), default=0.0) or self.radius or SIZE
@@ -414,7 +432,8 @@ class Contact(ForceElement):
 
     @property
     def touchers(self) -> tuple[Port, ...]:
-        """Points or centres that touch the surface, in a contact of two."""
+        """Return the points or sphere centres that touch the surface, in a contact of two: the first port, or all
+        nodes of the first line body."""
         if isinstance(self.first, PlacedBody | PlacedWhole):
             return line_nodes(self.first)
         return (cast("Port", self.first),)
@@ -425,21 +444,25 @@ class Contact(ForceElement):
 
     @property
     def _touched(self) -> tuple[Touchable, float]:
-        """Surface that is touched, or the sphere about the other port, and the radius of what touches it [m]."""
+        """Return the surface that is touched in a contact of two, and the radius of what touches it [m]. If the
+        second side is a port, the surface is a sphere of the contact's radius about it."""
         if isinstance(self.second, Touchable):
             return self.second, self.radius
         return Surface(self._other, Sphere(self.radius)), 0.0
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Port of the surface or other sphere, and the first point; in a contact group the first and the last."""
+        """Return the two ports of a contact: the one that carries the touched surface (or second sphere) and the
+        touching point; of a contact group the first and the last."""
         if self.is_of_many:
             members = self.members()
             return members[0].start, members[-1].end
         return self._other, self.touchers[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Force laws along each gap (8.17), with friction along the surface (8.18, 8.28); none for a contact group.
+        """Return the force laws of a contact, one for each gap between a point and the surface: normal force (8.17)
+        and friction along the surface (8.18, 8.28). It is empty for a contact group, whose forces are computed
+        after a search.
 
         Raises:
             ModelError: the bodies start deep inside each other.
@@ -468,7 +491,7 @@ class Contact(ForceElement):
         return tuple(found)
 
     def is_lossy(self, dimension: int) -> bool:
-        """Whether damping, friction or restitution dissipates energy."""
+        """Return whether a contact dissipates energy, by damping, friction or restitution below 1."""
         return bool(self.damping) or self.friction > 0 or self.restitution not in (None, 1.0)
 
     def _check_depth(self, port: Port, depth: float, surface: Touchable) -> None:
@@ -507,7 +530,8 @@ def _mass_of(port: Port) -> float:
 
 
 def _is_searched(side: object, radius: float) -> bool:
-    """Whether contacts of two do not support a shape, such as a torus or a mesh, or a box that points touch."""
+    """Return whether a contact with this side needs the contact search. It does if the shape (torus, mesh, or a box
+    that is touched by points) has no closed-form distance in contacts of two."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
         return False
     return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)

@@ -58,7 +58,8 @@ class PieceOfLine(NamedTuple):
     loop: int
 
     def meets(self, other: "PieceOfLine") -> bool:
-        """Whether another segment of the line is far enough along it to touch this one."""
+        """Return whether this segment and another segment of one line body are far enough apart along the line to
+        touch each other (self-contact)."""
         way = abs(self.place - other.place)
         return min(way, self.loop - way if self.loop else way) >= self.apart
 
@@ -100,37 +101,42 @@ class Member(NamedTuple):
 
     @property
     def is_edge(self) -> bool:
-        """Whether it is an edge of a rigid body, or the axis of one."""
+        """Return whether a contact member is an edge of a rigid body, or the axis of one, and not a segment of a
+        line body."""
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
     def touches_pieces(self) -> bool:
-        """Whether a segment may penetrate it more between its ends than at its ends."""
+        """Return whether a solid may be penetrated by a line segment between the segment's end points. Its surface
+        then has corners or a finite radius, and segments are tested along their length."""
         return self.rounding < WIDE
 
     def touches_piece(self, piece: "Member") -> bool:
-        """Whether it touches a given segment between its ends."""
+        """Return whether a solid must be tested against the interior of a given line segment. It must if the
+        segment is long compared with the rounding of the solid; otherwise its ends suffice."""
         length, thickest, is_alone = piece.size
         return bool(length and self.rounding < thickest and (self.rounding or not is_alone))
 
     @property
     def reach(self) -> float:
-        """Radius about its axis of all that it may touch [m]; -1: it is infinite."""
+        """Return the radius of the bounding sphere of a contact member about its axis or centre, within which
+        others may touch it [m]; -1 if it is infinite, such as a plane."""
         return self.around or self.radius
 
     @property
     def is_segment(self) -> bool:
-        """Whether it is a segment of a line or capsule."""
+        """Return whether a contact member is a line segment with round ends, of a beam, rod, string or capsule."""
         return self.kind is MemberKind.ROUND and self.start is not self.end
 
     @property
     def is_ball(self) -> bool:
-        """Whether it is a sphere with a rotation."""
+        """Return whether a contact member is a sphere on a body that can rotate, so that it may roll."""
         is_round = self.kind is MemberKind.ROUND and self.radius > 0 and self.start is self.end
         return is_round and self.start.has_orientation
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
-        """Directions that rotate with it, at its start, then at its end; none for a body without orientation."""
+        """Return the direction vectors that rotate with a contact member, one for each axis at its start port and
+        then at its end port; empty for bodies without an orientation."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -142,7 +148,8 @@ class Member(NamedTuple):
 
 
 def listed(name: str, value: object) -> tuple[Side, ...]:
-    """Convert one side of a contact to a tuple of parts.
+    """Return one side of a contact as a tuple of parts (ports, bodies, surfaces), after checking that each of them
+    can touch. ``name`` is "first" or "second", for messages.
 
     Raises:
         ModelError: parts that nothing touches.
@@ -161,13 +168,14 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
 
 
 def skin_of(part: object) -> object:
-    """Return the surface of a meshed body, and other parts unchanged."""
+    """Return the surface (``MeshSurface``) of a body that was made from a mesh, and any other part of a contact
+    unchanged."""
     is_meshed = isinstance(part, PlacedBody) and isinstance(part.data.points, FlexiblePoints)
     return MeshSurface(part) if is_meshed else part  # type: ignore[arg-type]
 
 
 def dimensions_of(part: Side) -> Iterator[int]:
-    """Yield the dimensions of the bodies that carry a part of a contact."""
+    """Yield the dimensions (1, 2 or 3) of the models of all bodies that carry a part of a contact."""
     match part:
         case PlacedBody():
             yield part.data.dimension
@@ -184,7 +192,8 @@ def dimensions_of(part: Side) -> Iterator[int]:
 def members_of(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
-    """Return the members of both sides, each once.
+    """Return the contact members of both sides of a contact: spheres, line segments, sample points and convex
+    solids. Those of a part that is on both sides are listed once.
 
     ``second`` None: all parts of ``first`` touch each other.
     """
@@ -211,7 +220,8 @@ def members_of(
 def members_of_two(
     touchers: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
-    """Return the members of a contact of two: points, or spheres of a radius, and those of one surface."""
+    """Return the contact members of a contact of two: the touching points, as spheres of a radius [m], and the
+    spheres or solids of the touched surface."""
     rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touchers)
     return (*rounds, *_rounds(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
@@ -229,7 +239,8 @@ def _owner(part: Side) -> object:
 
 
 def _named(side: int, own: Iterator[Member]) -> list[Member]:
-    """List members, and name the side in the message of an error."""
+    """Return the contact members of an iterator as a list; an error that is raised on the way names the side, the
+    ``first`` or ``second`` argument of the contact."""
     try:
         return list(own)
     except (ModelError, ParameterError) as error:
@@ -237,21 +248,24 @@ def _named(side: int, own: Iterator[Member]) -> list[Member]:
 
 
 def _key(part: Side) -> object:
-    """Key that is equal for parts that are the same, such as two ports at one position of one body."""
+    """Return a key that is equal for identical parts of a contact, such as two ports at one position of one body.
+    It serves to use each part once."""
     if isinstance(part, MeshSurface):
         return id(part.body), part.where
     return (id(part.placed), part.location) if isinstance(part, Attachment) else id(part)
 
 
 def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool:
-    """Whether both sides are one line."""
+    """Return whether both sides of a contact are the same line body (string, rod or beam), which then touches
+    itself."""
     if second is None or len(first) != 1 or len(second) != 1 or first[0] is not second[0]:
         return False
     return isinstance(first[0], PlacedBody | PlacedWhole) and bool(line_nodes(first[0]))
 
 
 def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
-    """Segments of a line that touches itself; neighbours, within two diameters along it, do not touch."""
+    """Return the line segments of a string, rod or beam that touches itself. Each stores its position along the
+    line; neighbours within two diameters do not touch."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -266,7 +280,9 @@ def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
 
 
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
-    """Indices and ends (0: start, 1: end) of the members beyond start and end of each, or its own where none is.
+    """Return, for the start and the end of each member of contacts, the adjoining segment: pairs (index of that
+    segment, its far end: 0 start, 1 end) in the order of starts and ends. A member without a neighbour has itself
+    there.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -295,19 +311,21 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
 
 
 def are_opposed(one: Member, other: Member) -> bool:
-    """Whether two members are of two bodies, or far enough along a line, and of sides that meet."""
+    """Return whether two contact members may touch: they are on different bodies, or far enough apart along one
+    line, and on opposite sides of the contact."""
     if one.owner == other.owner and not (one.row and other.row and one.row.meets(other.row)):
         return False
     return one.side | other.side == 3
 
 
 def owner_of(port: Port) -> object:
-    """Name of the body that a port is on; None: the ground."""
+    """Return the name of the body that a port (attachment point) is on; None for the ground."""
     return port.placed.name if isinstance(port, Attachment) else None
 
 
 def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
-    """Yield spheres, line segments, and points, which are spheres without radius, of a part."""
+    """Yield the spheres, line segments with round ends, and points (spheres of zero radius) by which a part of a
+    contact touches, as contact members. ``side`` is 1, 2, or 3 for both."""
     match each:
         case Capsule():
             length = float(np.linalg.norm(each.end.initial_position() - each.start.initial_position()))
@@ -333,7 +351,8 @@ def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
 
 
 def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Yield points of a part that solids of the other side touch, unless they are spheres."""
+    """Yield sample points of a part of a contact, as contact members that solids of the other side touch: ends of
+    capsules, nodes of lines, corners and rims of rigid bodies."""
     kind = MemberKind.SAMPLE
     match each:
         case Capsule():
@@ -365,18 +384,21 @@ class _SolidShape(NamedTuple):
 
     @property
     def axes(self) -> Array:
-        """Axes of the body that carries it in the world at the initial pose, shape (3, 3)."""
+        """Return the rotation matrix of the body that carries a solid shape, from body to world axes at the initial
+        pose, shape (3, 3)."""
         return self.port.placed.rotation if isinstance(self.port, Attachment) else np.eye(3)
 
     def port_at(self, place: Array) -> Port:
-        """Port at a position from the middle, axes of its body, shape (3,) [m]."""
+        """Return the port (attachment point) at an offset from the middle of a solid shape, in axes of its body,
+        shape (3,) [m]."""
         if isinstance(self.port, Attachment):
             return self.port.placed.point(self.port.point.position + self.middle + place)
         return fixed_point(self.port.initial_position() + self.middle + place, self.port.label)
 
 
 def _solid_shape(each: Side) -> _SolidShape | None:
-    """Shape of a rigid body, or of a surface with corners or edges; None for others."""
+    """Return the shape of a part of a contact that has corners or edges, with its port and middle: that of a rigid
+    body, or of a box, torus or mesh surface; None for other parts."""
     none = np.zeros(3)
     match each:
         case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
@@ -390,7 +412,8 @@ def _solid_shape(each: Side) -> _SolidShape | None:
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
-    """Rims of a cylinder, or the ring of a torus, which planes touch at their deepest points."""
+    """Yield the two circular rims of a cylinder, or the ring of a torus, as contact members, which planes touch at
+    their lowest points."""
     axes, owner = solid.axes @ _upright(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
@@ -400,15 +423,16 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
 
 
 def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
-    """Yield the segments of a line, which touch round solids only if its nodes cannot go round them."""
+    """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with round
+    ends of a radius [m]."""
     for a, b in pairwise(nodes):
         length = float(np.linalg.norm(b.initial_position() - a.initial_position()))
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
 
 
 def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
-    """Yield segments that only solids touch between their ends: edges of bodies, axes or side lines of
-    cylinders."""
+    """Yield the edges of a box or mesh, or the axis or side lines of a cylinder, as line-segment contact members.
+    Solids of the other side touch them between the end points."""
     if dimension == 3 and (solid := _solid_shape(each)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -421,7 +445,8 @@ def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
 
 
 def edges_of(shape: Shape) -> Array:
-    """Ends of the segments that solids touch between them, about the middle, in body axes, shape (k, 2, 3) [m].
+    """Return the end points of the line segments (edges, or axis of a cylinder) along which other solids touch a
+    solid shape. They are relative to its middle in body axes, shape (k, 2, 3) [m].
 
     Edges of boxes and meshes, inset on both sides, between the points that touch; the axis of a cylinder, or lines
     along the side of a short one.
@@ -453,7 +478,8 @@ def edges_of(shape: Shape) -> Array:
 
 
 def _axis_between_ends(shape: Cylinder) -> float:
-    """Half length of the axis of a capsule whose round ends are within a cylinder; at most 0: there is none [m]."""
+    """Return the half length of the axis of the largest capsule (cylinder with round ends) inside a cylinder [m];
+    at most 0 if the cylinder is too short for one."""
     return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
@@ -475,7 +501,9 @@ def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """Yield the solids of a shape; ``axes`` are those of the shape in the world.
+    """Yield the convex solids with a signed distance (ball, tube, plane, box, torus, mesh) that make up a shape, as
+    contact members. ``axes`` is the rotation from shape to world axes; ``is_inside``: the shape is hollow and
+    touched from inside.
 
     ``has_ends``: a cylinder is finite.
     """
@@ -532,7 +560,8 @@ def _solid(
     thickness: float = inf,
     rounding: float = WIDE,
 ) -> Member:
-    """Return a solid as a member; sizes that it does not have are 0."""
+    """Return a contact member for a convex solid of a kind about a port. It has up to three sizes [m], a bounding
+    radius, a thickness and a least radius of curvature; missing sizes are 0."""
     if not port.has_orientation:
         raise ModelError(f"{port} has no orientation and cannot carry a surface")
     a, b, c, *_ = (*size, 0.0, 0.0, 0.0)
@@ -540,12 +569,13 @@ def _solid(
 
 
 def _upright(axis: Array) -> Array:
-    """Return a triad whose last column is the unit axis, shape (3, 3)."""
+    """Return a rotation matrix, shape (3, 3), whose last column is the given unit axis."""
     return np.roll(frame_along(axis), -1, axis=1)
 
 
 def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
-    """Shape of a rigid body; in the plane a disc stands for a cylinder or torus, as a ball does.
+    """Return the contact shape of a rigid body; None for other bodies. In a planar model a cylinder or torus about
+    z is replaced by a sphere of its outer radius.
 
     Raises:
         ModelError: none, or a cylinder that lies in the plane.
@@ -572,7 +602,8 @@ def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
 
 
 def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
-    """Centre and radius of a rigid body that is a ball, or of the ball whose centre a port is; None for others.
+    """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other parts. A
+    port at the centre of a ball may stand for it.
 
     Args:
         each: part of a contact.
@@ -587,7 +618,8 @@ def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Yield points of a shape about its middle that other surfaces touch first, body axes, each (k, 3) [m].
+    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points a
+    little inside of them. They are relative to the shape's middle in body axes, each (k, 3) [m].
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
@@ -622,14 +654,15 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
 
 
 def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Nodes of a string, rod or beam as attachments; none for another body."""
+    """Return the nodes of a string, rod or beam as attachment points, from start to end; empty for other bodies."""
     if isinstance(each, PlacedWhole):
         return each.nodes()
     return tuple(each.at(x) for x in each.body.contact_positions())
 
 
 def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Nodes on the surface of a soft body as attachments.
+    """Return the surface nodes of a soft body (finite-element mesh in absolute coordinates) as attachment points
+    for contacts.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -647,7 +680,8 @@ def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Refuse members that start deep inside each other, by their centres, middles and ends.
+    """Raise ModelError if two contact members (spheres, segments, solids) overlap deeply at the initial pose,
+    judged by their centres, middles and ends. ``owner`` is the contact, for the message.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.
@@ -687,7 +721,8 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
 
 
 def _holds_middle(solid: Member) -> bool:
-    """Whether the middle of a solid is inside of its material, where nothing else may be."""
+    """Return whether the middle of a solid contact member is inside its material. No other body may be there;
+    planes, hollow shapes and rings have empty middles."""
     return solid.kind.is_solid and solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
 
 
@@ -700,19 +735,22 @@ def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> 
 
 
 def size_of(port: Port) -> float:
-    """Size of the body that a port is on [m]; 0 without a body or size."""
+    """Return the size of the body that a port is on [m], a typical length; 0 for the ground or a body without a
+    size."""
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 
 def heights(solid: Member, w: Array) -> Array:
-    """Signed distances of points in the axes of a solid from its surface, negative inside, (k, 3) to (k,) [m]."""
+    """Return the signed distances of points from the surface of a solid contact member, negative inside. Points
+    ``w`` are in the solid's axes relative to its port, shape (k, 3); the result has shape (k,) [m]."""
     if solid.mesh is not None:
         return solid.mesh.signed_distances(w)
     return solid_distances(solid.kind.value, solid.size, w)
 
 
 def distance(a: Array, b: Array, c: Array, d: Array) -> float:
-    """Distance of two segments a b and c d [m], from their ends and where their lines are closest."""
+    """Return the distance of two line segments, from point a to b and from point c to d [m]. It is the smallest
+    distance of several candidate pairs of points."""
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)
@@ -723,6 +761,7 @@ def distance(a: Array, b: Array, c: Array, d: Array) -> float:
 
 
 def _place(x: Array, start: Array, along: Array) -> float:
-    """Parameter of the point on a segment that is nearest to a position, 0 to 1."""
+    """Return the parameter of the point on a line segment that is nearest to a position x. It is 0 at ``start`` and
+    1 at ``start + along``."""
     size = float(along @ along)
     return float(np.clip((x - start) @ along / size, 0, 1)) if size else 0.0

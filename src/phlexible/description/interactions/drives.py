@@ -42,20 +42,21 @@ class Drive(ModelPart):
 
     @property
     def first(self) -> Port:
-        """Port of the joint that carries its axes."""
+        """Return the first port of the joint that a drive moves, which carries the joint's axes."""
         return self.joint.first
 
     @property
     def second(self) -> Port:
-        """Port of the joint that is driven."""
+        """Return the second port of the joint that a drive moves."""
         return self.joint.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Constraint of the drive as one row: the coordinate minus p(t), or the sine of that for angles (8.15)."""
+        """Return the constraint function of a drive, zero where the joint coordinate equals its prescribed path
+        p(t): coordinate minus p(t), or for an angle the sine of that difference (8.15)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
 
     def check_against(self, drives: tuple["Drive", ...]) -> None:
-        """Refuse a second drive of one coordinate.
+        """Raise ModelError if another of the given drives already drives the same coordinate of the same joint.
 
         Raises:
             ModelError: names the drive that is there.
@@ -85,7 +86,8 @@ class ServoPush(Portable):
     kd: float
 
     def __call__(self, time: float) -> Any:
-        """Return the prescribed part at a time [s], or at an array of times [N m or N]."""
+        """Return the prescribed part of a servo's force at a time [s] or at an array of times [N or N m]. It is kp
+        target + kd (rate of the target). Spring and damper of the servo are separate."""
         times = np.atleast_1d(time)
         values = self.kp * self.target.at_times(times)
         if self.kd:
@@ -93,7 +95,8 @@ class ServoPush(Portable):
         return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
     def over_steps(self, middles: Array, ends: Array) -> Array:
-        """Return the prescribed part in steps, with the target at their middles, shape (steps,) [N m or N].
+        """Return the prescribed part of a servo's force in each step, shape (steps,) [N or N m]. It is kp target +
+        kd (rate of the target), with the target at the middle of the step.
 
         Without ``rate`` of the target its rate is the mean between the ends of each step.
 
@@ -119,7 +122,8 @@ class Servo(JointElement):
     """
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """The force along the coordinate, marked as that of a servo."""
+        """Return the force law of a servo along its joint coordinate, as a tuple of one. It is marked so that its
+        whole power is booked as supplied work."""
         return tuple(replace(force, is_servo=True) for force in super().forces(dimension))
 
     def _kinds(self) -> list[str]:

@@ -29,7 +29,8 @@ GRAVITY = 9.81  # [m/s2]
 
 
 def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> float:
-    """Stiffness at which a weight sinks by a thousandth of its size [N/m^exponent], or 1e-3 rad [N m/rad].
+    """Return the stiffness at which a body's weight deflects a contact or stop by a thousandth of the body's size
+    [N/m^exponent]. For a moment of inertia the deflection is 1e-3 rad [N m/rad].
 
     Args:
         inertia: mass, or moment of inertia, that moves [kg or kg m2].
@@ -40,7 +41,8 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
-    """Effective mass 1 / (g M^-1 g^T) along a coordinate of bodies that do not deform [kg or kg m^2].
+    """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two rigid bodies at the initial pose [kg or
+    kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither side moves.
 
     g is the derivative of the coordinate to the velocities. Zero if nothing that moves is on either side.
 
@@ -62,8 +64,8 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
 
 
 def _forces(rows: Sequence[Row], slopes: Array) -> dict[PlacedBody, Array]:
-    """Forces and moments about the origins of bodies, world axes, shape (6,) each, of forces ``slopes`` along
-    functions."""
+    """Return the force and the moment about its origin on each body, in world axes, shape (6,). They belong to
+    forces of size ``slopes`` along the given functions of the poses."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:
@@ -83,7 +85,8 @@ def _add(rows: dict[PlacedBody, Array], difference: Chord, force: Array) -> None
 
 
 def _softness(placed: PlacedBody, rows: Array) -> Array:
-    """Inverse mass matrix G M^-1 G^T of one body along rows G, shape (k, 6), as shape (k, k).
+    """Return G M^-1 G^T for one body, shape (k, k): its inverse mass matrix projected on k generalized force
+    directions G in world axes, shape (k, 6). A nodal body counts with the mass of one node.
 
     A node counts with its share of the mass of its body.
     """

@@ -49,22 +49,23 @@ class LinearController:
 
     @property
     def order(self) -> int:
-        """Number of states of the controller."""
+        """Return the number of states of a linear controller dx/dt = A x + B u."""
         return len(self.A)
 
     @property
     def inputs(self) -> int:
-        """Number of measured values that are inputs."""
+        """Return the number of inputs of a linear controller, which are measured values."""
         return int(self.D.shape[1])
 
     @property
     def outputs(self) -> int:
-        """Number of forces or torques that are outputs."""
+        """Return the number of outputs of a linear controller, which are forces or torques."""
         return int(self.D.shape[0])
 
 
 def linear_law(system: Any) -> LinearController | None:
-    """Return the matrices of a StateSpace or TransferFunction of python-control; None for anything else.
+    """Return the matrices A, B, C, D of a StateSpace or TransferFunction of the package python-control, as a
+    ``LinearController``; None for any other object.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.
@@ -92,7 +93,8 @@ def linear_law(system: Any) -> LinearController | None:
 
 
 def _realized(functions: Any) -> tuple[Array, Array, Array, Array]:
-    """Return a state-space realization A, B, C, D of a matrix of transfer functions, shape (outputs, inputs)."""
+    """Return a state-space realization A, B, C, D (controllable canonical form) of a matrix of transfer functions
+    of python-control, shape (outputs, inputs)."""
     outputs, inputs = len(functions.num), len(functions.num[0])
     blocks, columns, rows = [], [], []
     D = np.zeros((outputs, inputs))
@@ -125,7 +127,8 @@ def _realized(functions: Any) -> tuple[Array, Array, Array, Array]:
 
 
 def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
-    """Return exp(A h) and its integral over h times B, by one exponential, for constant input."""
+    """Return the discrete-time matrices of a linear system whose input is constant over a duration h [s]
+    (zero-order hold): exp(A h), and the integral of exp(A s) from 0 to h times B."""
     n, m = B.shape
     whole = np.zeros((n + m, n + m))
     whole[:n, :n], whole[:n, n:] = A, B
@@ -134,12 +137,14 @@ def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
 
 
 def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
-    """Return A and B of x -> A x + B u over a duration [s] with constant u; for a discrete law over one sample."""
+    """Return the matrices A and B of the state update x -> A x + B u of a linear controller over a duration [s].
+    The input u is constant; a discrete controller has these matrices already."""
     return (law.A, law.B) if law.is_discrete else discretized(law.A, law.B, duration)
 
 
 def sampled(law: LinearController, period: float) -> LinearController:
-    """Return the discrete law of a continuous one whose input is constant over a period [s]."""
+    """Return the discrete-time controller that equals a continuous linear controller whose input is constant over a
+    sampling period [s] (zero-order hold)."""
     A, B = moves(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)
 
@@ -158,7 +163,8 @@ class DirectedLoad(ABC):
     @property
     @abstractmethod
     def direction(self) -> Array:
-        """The constant value of the load, shape (3,).
+        """Return the constant value of a load, a direction in its axes that a controller multiplies by its output,
+        shape (3,).
 
         Raises:
             ModelError: a value that is not constant.
@@ -264,27 +270,30 @@ class Feedback(Portable):
 
     @property
     def law(self) -> LinearController | None:
-        """Matrices of a linear controller; None for a function."""
+        """Return the matrices of the linear controller of a feedback; None if its controller is a Python
+        function."""
         found: LinearController | None = self.__dict__["_law"]
         return found
 
     @property
     def count(self) -> int:
-        """Number of values that are measured."""
+        """Return the number of measured values that a feedback passes to its controller."""
         return sum(count_of(item) for item in self.measured)
 
     @property
     def periods_of_delay(self) -> int:
-        """Number of periods in the delay."""
+        """Return the delay of a feedback as a whole number of sampling periods."""
         return round(self.delay / self.period) if self.period else 0
 
     @property
     def is_plain(self) -> bool:
-        """Whether the controller is a function without period and target, evaluated at each step."""
+        """Return whether the controller of a feedback is a function that is evaluated at each time step, without a
+        sampling period and a target."""
         return self.law is None and self.period is None and self.target is None
 
     def target_at(self, time: float) -> Array:
-        """Target at a time [s], from which measured values are subtracted, shape () or (count,).
+        """Return the target of a feedback at a time [s], from which measured values are subtracted, shape () or
+        (count,).
 
         Raises:
             ParameterError: other shapes, or numbers that are not finite.
@@ -298,7 +307,8 @@ class Feedback(Portable):
         return found
 
     def check_size(self, size: int, name: str) -> None:
-        """Refuse a linear controller whose number of outputs is not ``size``.
+        """Raise ParameterError if the linear controller of a feedback does not have ``size`` outputs; ``name`` is
+        the load or element, for the message.
 
         Raises:
             ParameterError: names the load or element.
@@ -353,14 +363,16 @@ def _check_measured(item: object) -> None:
 
 
 def count_of(item: KinematicPair | Attachment | Sensor) -> int:
-    """Number of values that are measured of a joint, an attachment or a sensor."""
+    """Return how many numbers a controller measures of an object: 2 for each joint coordinate (value and rate), 6
+    for an attachment, or the components of a sensor."""
     if isinstance(item, Sensor):
         return item.count
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 
 
 def size_of(item: Actuated) -> int:
-    """Number of values that a force on a joint, an attachment or a load takes."""
+    """Return how many numbers a controller's output has for an object that it acts on: 3 (a force vector) for an
+    attachment, 1 for a joint coordinate or a load with a direction."""
     return 3 if isinstance(item, Attachment) else 1
 
 

@@ -98,7 +98,8 @@ class Potential(Portable):
             )
 
     def energy_at(self, theta: float) -> float:
-        """Stored energy U(theta) [J].
+        """Return the stored energy U(theta) of a user-defined potential at a joint coordinate theta [J], checked to
+        be finite.
 
         Raises:
             ParameterError: no finite number; names theta.
@@ -106,7 +107,8 @@ class Potential(Portable):
         return self._value("energy", self.energy, theta)
 
     def slope_at(self, theta: float) -> float:
-        """Derivative dU/dtheta of the stored energy [N m or N].
+        """Return the derivative dU/dtheta of the energy of a user-defined potential at a joint coordinate theta [N
+        m or N], checked to be finite.
 
         Raises:
             ParameterError: no finite number; names theta.
@@ -114,7 +116,8 @@ class Potential(Portable):
         return self._value("slope", self.slope, theta)
 
     def curvature(self, theta: float) -> float:
-        """Second derivative d2U/dtheta2 from differences of the slope."""
+        """Return the second derivative d2U/dtheta2 of a user-defined potential at a joint coordinate theta [N m/rad
+        or N/m], by central differences of the first derivative."""
         step = CURVATURE_STEP * max(1.0, abs(theta))
         return (self.slope_at(theta + step) - self.slope_at(theta - step)) / (2 * step)
 
@@ -153,7 +156,8 @@ Restitution = Annotated[float | None, _restitution]
 
 
 def settle_impacts(owner: Any) -> None:
-    """Complete damping and restitution of a contact or stop, where None means that the user omitted one.
+    """Set the default values of damping and restitution of a contact or joint stop (``owner``) where the user
+    omitted them: without both, the restitution is ``USUAL_RESTITUTION``.
 
     Without both the restitution is ``USUAL_RESTITUTION``, by which bodies come to rest.
 
@@ -168,7 +172,8 @@ def settle_impacts(owner: Any) -> None:
 
 
 def loss_of_restitution(restitution: float) -> float:
-    """Coefficient d of Hunt and Crossley's law (1 + d v / v_0) k x^p with restitution e, whatever k, p and m.
+    """Return the damping coefficient d of Hunt and Crossley's contact law (1 + d v / v_0) k x^p. It gives a
+    restitution e after a free impact, for any stiffness k, exponent p and mass.
 
     v_0 is the speed of the impact. d - ln(1 + d) = -e d - ln(1 - e d) relates the speeds before and after a free
     impact (8.47).
@@ -215,38 +220,47 @@ class OneSided:
 
     @property
     def part_share(self) -> float:
-        """Factor of omega^2 that expresses ``longest_part`` by ``LONGEST_PART``."""
+        """Return the factor by which omega^2 is multiplied so that a contact with its own longest substep is
+        treated like one with the default ``LONGEST_PART``."""
         return (LONGEST_PART / self.longest_part) ** 2
 
     @property
     def loss_of_impacts(self) -> float:
-        """The damping times the speed of the impact (8.47); zero without a restitution."""
+        """Return the damping of an impact times its initial speed (8.47), which gives the contact its restitution;
+        zero without a restitution."""
         return 0.0 if self.restitution is None else self.stiffness * loss_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
-        """Depth x = side (limit - theta), zero outside [m or rad]."""
+        """Return the penetration x = side (limit - theta) of a one-sided spring at a coordinate theta [m or rad].
+        It is zero where the contact or stop is open."""
         return max(self.side * (limit - theta), 0.0)
 
     def energy(self, theta: float, limit: float) -> float:
-        """Energy stored at a coordinate theta [J]."""
+        """Return the energy stored in a one-sided spring (contact or stop) at a coordinate theta, whose contact
+        begins at ``limit`` [J]."""
         return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
 
     def force(self, theta: float, limit: float) -> float:
-        """Force along theta, at rest [N or N m]."""
+        """Return the elastic force of a one-sided spring (contact or stop) along a coordinate theta, without
+        damping [N or N m]; zero where it is open."""
         return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
 
     def slope(self, theta: float, limit: float) -> float:
-        """Derivative of the force at rest to theta [N/m or N m/rad]."""
+        """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to its
+        coordinate theta [N/m or N m/rad]; zero where it is open."""
         x = self.depth(theta, limit)
         return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
 
     def damping_at(self, theta: float, limit: float) -> float:
-        """Damping of small motions about a depth [N s/m or N m s/rad]."""
+        """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions about a
+        penetration [N s/m or N m s/rad]."""
         share = float(self.depth(theta, limit) ** self.exponent)
         return share * (self.damping if self.restitution is None else self.loss_of_impacts / self.slowest)
 
     def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
-        """Viscous part of the force; ``damper`` multiplies the rate where the depth is positive [N s/m]."""
+        """Return the viscous part of the force of a one-sided spring (contact or stop) at a coordinate theta and
+        its rate [N or N m]. It is limited so that the total force never pulls. ``damper`` is an additional damping
+        coefficient while in contact."""
         share = float(self.depth(theta, limit) ** self.exponent)
         damping = self.damping + self.loss_of_impacts / max(abs(rate), self.slowest)
         still, total = self.stiffness * share, damping * share + (damper if share > 0 else 0.0)
@@ -280,7 +294,8 @@ def bristle_of(
     default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """Return the friction spring of a friction law, None where friction is regularized or absent.
+    """Return the friction spring (bristle) of a contact or joint from the user's options; None where friction is
+    absent or regularized in the speed. Raise ParameterError for options that contradict each other.
 
     Args:
         owner: name of the element, for messages.
@@ -348,16 +363,19 @@ class Coulomb:
 
     @property
     def every_bristle(self) -> tuple[Bristle | None, Bristle | None, Bristle | None]:
-        """Friction springs of sliding, rolling and drilling, None where there is none."""
+        """Return the friction springs (bristles) of a dry-friction law for sliding, rolling and drilling, each None
+        where there is none."""
         return self.bristle, self.rolling, self.drilling
 
     @property
     def sticks(self) -> bool:
-        """Whether the friction has any friction spring."""
+        """Return whether a dry-friction law has a friction spring (bristle), so that it can stick without creep."""
         return any(self.every_bristle)
 
     def force(self, rate: float) -> float:
-        """Friction along the coordinate, against its rate, without joint force and friction spring [N or N m]."""
+        """Return the dry friction force along a coordinate at a rate, regularized below the law's speed and opposed
+        to the rate [N or N m]; zero if a friction spring carries it. Friction that depends on joint forces is not
+        included."""
         return 0.0 if self.bristle else -self.level * rate / max(abs(rate), self.speed)
 
 
@@ -409,25 +427,29 @@ class CoordinateForce(Portable):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether the force dissipates energy."""
+        """Return whether a force along a coordinate dissipates energy, by damper, dry friction, relaxation or
+        impact damping."""
         impacts = self.contact and (self.contact.damping or self.contact.loss_of_impacts)
         return bool(self.damping or self.friction or self.relaxation or impacts)
 
     def resistance(self, theta: float, rate: float) -> float:
-        """Force of damper, dry friction along theta and impact damping at a rate [N or N m]."""
+        """Return the dissipative part of a force along a coordinate theta at a rate: damper, dry friction and
+        contact damping [N or N m]."""
         if self.contact:
             return self.contact.viscous(theta, rate, self.rest, self.damping)
         result = -self.damping * rate
         return result + self.friction.force(rate) if self.friction else result
 
     def conservative(self, theta: float) -> float:
-        """Force of spring, potential and one-sided contact at theta [N or N m]."""
+        """Return the conservative part of a force along a coordinate theta: spring, user potential and one-sided
+        contact [N or N m]."""
         slope = self.potential.slope_at(theta) if self.potential else 0.0
         push = self.contact.force(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness * (theta - self.rest) - slope
 
     def damping_at(self, theta: float) -> float:
-        """Damping of small motions without friction [N s/m or N m s/rad].
+        """Return the damping coefficient of a force along a coordinate for small motions about theta, without dry
+        friction [N s/m or N m s/rad].
 
         That of a one-sided spring acts only where the depth is positive.
         """
@@ -437,12 +459,13 @@ class CoordinateForce(Portable):
         return share + (self.damping if self.contact.depth(theta, self.rest) > 0 else 0.0)
 
     def tangent(self, theta: float) -> float:
-        """Derivative of the conservative force to theta [N/m or N m/rad]."""
+        """Return the derivative of the conservative force along a coordinate theta with respect to theta [N/m or N
+        m/rad], which is minus the stiffness."""
         push = self.contact.slope(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
 
     def energy(self, theta: float) -> float:
-        """Energy of spring, potential and one-sided contact at theta [J]."""
+        """Return the energy stored at a coordinate theta by spring, user potential and one-sided contact [J]."""
         stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
         stored += self.contact.energy(theta, self.rest) if self.contact else 0.0
         return stored + (self.potential.energy_at(theta) if self.potential else 0.0)
@@ -458,34 +481,37 @@ class ForceElement(ModelPart, Portable, ABC):
     @property
     @abstractmethod
     def ports(self) -> tuple[Port, Port]:
-        """The two ports between which the force acts."""
+        """Return the two ports (attachment points) between which a force element such as a spring acts."""
 
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Force laws along coordinates that the element consists of, in a model of a dimension."""
+        """Return the force laws along coordinates that a force element (spring, bushing, contact, stop) consists
+        of. The model has the dimension 1, 2 or 3."""
 
     def is_lossy(self, dimension: int) -> bool:
-        """Whether the element dissipates energy in a model of a dimension."""
+        """Return whether a force element dissipates energy in a model of a dimension 1, 2 or 3."""
         return any(force.is_lossy for force in self.forces(dimension))
 
     @property
     def value(self) -> ForceValue:
-        """Prescribed part of the force."""
+        """Return the prescribed part of a force element's force (a number, function of time or controller); 0 for
+        elements without one."""
         return 0.0
 
     @property
     def is_actuator(self) -> bool:
-        """Whether the element is only a prescribed force."""
+        """Return whether a force element consists only of a prescribed force, without spring and damper."""
         return False
 
     @property
     def times(self) -> Sequence[float]:
-        """Times at which the prescribed part jumps or kinks [s]."""
+        """Return the times at which the prescribed part of a force element jumps or kinks, where steps must begin
+        [s]; none by default."""
         return ()
 
     @property
     def is_active(self) -> bool:
-        """Whether the element can supply work."""
+        """Return whether a force element can supply energy, which is so if its prescribed force is not zero."""
         return not (isinstance(self.value, int | float) and self.value == 0)
 
 
@@ -548,7 +574,8 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """The force law along the distance of the points.
+        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one; for
+        ``tension_only`` a one-sided law that does not push.
 
         Raises:
             ModelError: the points coincide at the initial pose.
@@ -584,7 +611,7 @@ class AlongJoint(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The two ports of the joint."""
+        """Return the two ports of the joint along whose coordinate an element (spring, motor, stop) acts."""
         return self.joint.first, self.joint.second
 
 
@@ -634,16 +661,19 @@ class JointElement(AlongJoint):
 
     @property
     def is_actuator(self) -> bool:
-        """Whether it has only a prescribed force, as made by ``joint.force``, ``torque`` or ``motor``."""
+        """Return whether an element in a joint has only a prescribed force or torque, without spring, damper,
+        potential and relaxation."""
         return not (self.stiffness or self.damping or self.potential or self.relaxation)
 
     @property
     def times(self) -> Sequence[float]:
-        """Breakpoints of the prescribed force [s]."""
+        """Return the times at which the prescribed force of an element in a joint jumps or kinks, given by the user
+        [s]."""
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """The force law along the coordinate."""
+        """Return the force law of a joint element (spring, damper, potential and prescribed force) along its joint
+        coordinate, as a tuple of one."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = coordinate.initial_value() if self.rest is None else self.rest
         own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
@@ -656,7 +686,8 @@ class JointElement(AlongJoint):
         return f"{' and '.join(self._kinds())} in {place}{self.joint}"
 
     def _kinds(self) -> list[str]:
-        """Kinds of its parts for messages, such as "spring" and "damper"."""
+        """Return the kinds of parts that a joint element has, as text for messages, such as ["spring", "damper",
+        "motor"]."""
         parts = {"spring": self.stiffness or self.potential or self.relaxation, "damper": self.damping}
         kinds = [kind for kind, there in parts.items() if there]
         if self.is_active or not kinds:
@@ -669,7 +700,8 @@ class JointElement(AlongJoint):
 
 
 def three_numbers(name: str, value: ArrayLike) -> Array:
-    """Convert one number for all axes, or three of them, none negative, to an array of shape (3,)."""
+    """Convert one non-negative number for all axes, or three of them, to an array of shape (3,); raise
+    ParameterError for anything else."""
     found = numbers(name, value, THREE)
     if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
         raise ParameterError(f"{name} must be {THREE}, got {value!r}")
@@ -732,7 +764,8 @@ class Bushing(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Force laws of three translations and three rotations, in the plane of two and one."""
+        """Return the force laws of a bushing along its coordinates: three translations and three rotations (sines
+        of angles) in space, two and one in the plane."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)

@@ -61,17 +61,19 @@ class Chord:
 
     @property
     def is_direction(self) -> bool:
-        """Whether it is made of directions only, so that its length has no unit."""
+        """Return whether a weighted sum of vectors consists of directions only (no positions), so that its length
+        has no unit."""
         return not any(isinstance(vector, PointOf) for _, vector in self.parts)
 
 
 def between(a: Port, b: Port) -> Chord:
-    """Return the difference vector x_b - x_a of two ports as a chord."""
+    """Return the difference vector x_b - x_a of the positions of two ports (attachment points), as a weighted sum
+    of vectors."""
     return Chord(((1.0, PointOf(b)), (-1.0, PointOf(a))))
 
 
 def single(vector: Vector) -> Chord:
-    """Return a single vector as a chord."""
+    """Return a single vector (position or direction) as a weighted sum of vectors with one term of weight 1."""
     return Chord(((1.0, vector),))
 
 
@@ -85,7 +87,8 @@ class BilinearTerm:
     factor: Timed | None = None
 
     def vectors(self) -> Iterator[Vector]:
-        """Yield all vectors of both chords."""
+        """Yield all vectors (positions and directions) of both factors of a bilinear term coefficient * (first .
+        second), where each factor is a weighted sum of vectors."""
         for chord in (self.first, self.second):
             yield from (vector for _, vector in chord.parts)
 
@@ -108,16 +111,19 @@ class Row:
 
     @cached_property
     def is_angle(self) -> bool:
-        """Whether all chords are directions, so that g is a cosine and not a length."""
+        """Return whether a constraint function g (sum of dot products of vectors) has only directions in it. It is
+        then a cosine and not a length."""
         return all(term.first.is_direction and term.second.is_direction for term in self.terms)
 
     def initial_value(self) -> float:
-        """Sum of the terms at the initial pose, undeformed."""
+        """Return the sum of the dot products of a bilinear function at the initial pose with undeformed bodies,
+        before its constant is subtracted."""
         return float(sum(t.coefficient * (initial_chord(t.first) @ initial_chord(t.second)) for t in self.terms))
 
 
 def initial_chord(chord: Chord) -> Array:
-    """Chord at the initial pose, undeformed, shape (3,)."""
+    """Return the value of a weighted sum of positions and directions at the initial pose with undeformed bodies, in
+    world axes, shape (3,)."""
     (weight, vector), *others = chord.parts
     total = initial_vector(vector) if weight == 1.0 else weight * initial_vector(vector)
     for weight, vector in others:
@@ -126,7 +132,7 @@ def initial_chord(chord: Chord) -> Array:
 
 
 def initial_vector(vector: Vector) -> Array:
-    """Vector at the initial pose, undeformed, shape (3,)."""
+    """Return a position or direction at the initial pose with undeformed bodies, in world axes, shape (3,)."""
     match vector:
         case PointOf(port=port):
             return port.initial_position()
@@ -138,24 +144,28 @@ WORLD_AXES = tuple(single(WorldAxis(axis)) for axis in AXES)
 
 
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
-    """Rows of the constraint x_b - x_a = 0, one for each world axis."""
+    """Return the constraint functions x_b - x_a = 0 by which two ports coincide, one for each world axis of the
+    model's dimension."""
     chord = between(a, b)
     along = zip(WORLD_AXES[:dimension], "xyz"[:dimension], strict=True)
     return tuple(Row((BilinearTerm(1.0, chord, axis),), 0.0, f"point along {name}") for axis, name in along)
 
 
 def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
-    """Row of the constraint (x_b - x_a) . d_a = 0 with a direction that rotates with a."""
+    """Return the constraint function (x_b - x_a) . d_a = 0, by which port b has no offset from port a along the
+    direction ``axis``, which rotates with the body of a."""
     return Row((BilinearTerm(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
-    """Row of the constraint d_a . d_b = 0 of two directions."""
+    """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a and
+    ``axis_b`` fixed to that of port b are perpendicular."""
     return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
 def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
-    """Row of a constraint on the sine of a rotation, (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, in a plane.
+    """Return the constraint function (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the relative rotation of two
+    bodies in the plane of two unit vectors (``axes``), which locks that rotation.
 
     The axes of the plane are two unit vectors. Directions that rotate with slopes stay unit vectors to first order
     only. To second order d_a1 . d_b2 alone depends on the choice of the two vectors in the plane, and this does
@@ -173,18 +183,21 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
 
 
 def product(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
-    """Return the term coefficient * (first . second) of two vectors."""
+    """Return the bilinear term coefficient * (first . second), a dot product of two vectors, for constraint
+    functions and coordinates."""
     return BilinearTerm(coefficient, single(first), single(second))
 
 
 def constant_distance(a: Port, b: Port, length: float, label: str) -> Row:
-    """Row of the constraint |x_b - x_a|^2 = length^2, divided by 2 length so that it is a length."""
+    """Return the constraint function that keeps two ports at a constant distance: (|x_b - x_a|^2 - length^2) / (2
+    length) = 0, which has the unit of a length [m]."""
     chord, factor = between(a, b), 1 / (2 * length)
     return Row((BilinearTerm(factor, chord, chord),), factor * length**2, label)
 
 
 def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
-    """Return two unit vectors that make a right-handed triad (first, second, axis).
+    """Return two unit vectors, shape (3,) each, that form a right-handed orthonormal triad (first, second, axis)
+    with the given unit axis.
 
     In the plane (axis in the xy plane) the second one is -z or z, the first one lies in the plane.
     """
@@ -195,7 +208,8 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
 
 
 def moving_frame(vector: Vector) -> MovingFrame | None:
-    """Return the frame that moves a vector as a function of time, or None."""
+    """Return the prescribed moving frame that a vector (position or direction) belongs to; None if the vector is on
+    a body, fixed to the ground or constant."""
     if isinstance(vector, WorldAxis) or not isinstance(vector.port, MovingFrame) or vector.port.is_fixed:
         return None
     if isinstance(vector, DirectionOf) and vector.port.rotation is None:
@@ -222,36 +236,43 @@ class Coordinate(ABC):
 
     @abstractmethod
     def functions(self) -> tuple[Row, ...]:
-        """Bilinear functions y of the coordinate, with constant 0."""
+        """Return the bilinear functions y (sums of dot products of world vectors) of a joint or gap coordinate. Its
+        value is computed as theta(y)."""
 
     @abstractmethod
     def value(self, y: Array) -> Any:
-        """Value theta(y), angles between -pi and pi; for joints also of y with shape (functions, T), shape (T,)."""
+        """Return the value theta(y) of a coordinate from the values y of its bilinear functions. It is an angle
+        between -pi and pi [rad] or a length [m]. For joints y may have shape (functions, T), with a result of shape
+        (T,)."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
-        """Gradient d theta/dy, of the shape of y."""
+        """Return the gradient d theta/dy of a coordinate with respect to its bilinear functions y, of the same
+        shape as y."""
 
     @abstractmethod
     def hessian(self, y: Array) -> Array:
-        """Second derivatives d2 theta/dy2, shape (functions, functions)."""
+        """Return the second derivatives d2 theta/dy2 of a coordinate with respect to its bilinear functions y,
+        shape (functions, functions)."""
 
     @abstractmethod
     def driven_row(self, path: TimePath) -> Row:
-        """Row that vanishes where theta = path(t)."""
+        """Return the constraint function that is zero where a joint coordinate theta equals the prescribed path at
+        each time, as used by drives."""
 
     def initial_value(self) -> float:
-        """Value of the coordinate at the initial pose, undeformed [rad or m]."""
+        """Return the value of a coordinate (joint angle, position or gap) at the initial pose with undeformed
+        bodies [rad or m]."""
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     @property
     def unit(self) -> str:
-        """Unit of the coordinate, m by default."""
+        """Return the unit of a coordinate as text, "m" unless a subclass has another."""
         return "m"
 
     @property
     def is_angle(self) -> bool:
-        """Whether the coordinate is an angle, counted over full turns."""
+        """Return whether a coordinate is an angle in rad, whose full turns are counted."""
         return self.unit == "rad"
 
 
@@ -260,15 +281,16 @@ class LinearCoordinate(Coordinate):
     """A coordinate that equals one bilinear function."""
 
     def value(self, y: Array) -> Any:
-        """Value of the coordinate, which is y[0]."""
+        """Return the value of a coordinate that equals a single bilinear function y, which is y[0]."""
         return y[0]
 
     def gradient(self, y: Array) -> Array:
-        """Gradient of the coordinate, ones of the shape of y."""
+        """Return the gradient of a coordinate that equals a single bilinear function y: ones of the shape of y."""
         return np.ones(y.shape)
 
     def hessian(self, y: Array) -> Array:
-        """Second derivative of the coordinate, zero, shape (1, 1)."""
+        """Return the second derivative of a coordinate that equals a single bilinear function: zero, shape (1,
+        1)."""
         return np.zeros((1, 1))
 
 
@@ -282,14 +304,16 @@ class PositionCoordinate(LinearCoordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Row, ...]:
-        """Row of the function y = (x_b - x_a) . d."""
+        """Return the bilinear function y = (x_b - x_a) . d of a position coordinate, as a tuple of one: the offset
+        of the second port along a direction of the first body."""
         return (Row(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
         return (BilinearTerm(1.0, between(self.first, self.second), single(self.direction)),)
 
     def driven_row(self, path: TimePath) -> Row:
-        """Row y - p(t), which vanishes where the position equals the path."""
+        """Return the constraint function (x_b - x_a) . d - p(t), which is zero where a position coordinate equals
+        its prescribed path p(t)."""
         return Row(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
 
 
@@ -308,7 +332,7 @@ class SineCoordinate(PositionCoordinate):
 
     @property
     def unit(self) -> str:
-        """Unit of the sine of an angle: 1."""
+        """Return the unit "1" of a coordinate that is the sine of an angle."""
         return "1"
 
 
@@ -325,11 +349,12 @@ class StrainCoordinate(LinearCoordinate):
     unit_of_strain: str
 
     def functions(self) -> tuple[Row, ...]:
-        """Row of the function y, the sum of the terms."""
+        """Return the bilinear function of a rod's strain coordinate (a sum of dot products of section vectors), as
+        a tuple of one."""
         return (Row(self.terms, 0.0, self.name),)
 
     def driven_row(self, path: TimePath) -> Row:
-        """Refuse a path, since strains cannot be driven.
+        """Raise ParameterError, because the strain of a rod cannot be driven along a prescribed path.
 
         Raises:
             ParameterError: always.
@@ -338,7 +363,7 @@ class StrainCoordinate(LinearCoordinate):
 
     @property
     def unit(self) -> str:
-        """Unit of the strain: 1, or 1/m for curvatures."""
+        """Return the unit of a rod's strain: "1" for stretch and shear, "1/m" for curvatures."""
         return self.unit_of_strain
 
 
@@ -350,20 +375,23 @@ class DistanceCoordinate(Coordinate):
     second: Port
 
     def functions(self) -> tuple[Row, ...]:
-        """Row of the function y = |x_b - x_a|^2."""
+        """Return the bilinear function y = |x_b - x_a|^2 of a distance coordinate, the squared distance of two
+        ports, as a tuple of one."""
         chord = between(self.first, self.second)
         return (Row((BilinearTerm(1.0, chord, chord),), 0.0, self.name),)
 
     def value(self, y: Array) -> Any:
-        """Distance sqrt(y) [m], of y with shape (1,) or (1, T)."""
+        """Return the distance sqrt(y) of two points [m] from their squared distance y, shape (1,) or (1, T)."""
         return np.sqrt(np.abs(y[0]))
 
     def gradient(self, y: Array) -> Array:
-        """Gradient 1 / (2 sqrt(y)) of the distance, of the shape of y."""
+        """Return the derivative 1 / (2 sqrt(y)) of the distance of two points with respect to their squared
+        distance y, of the shape of y."""
         return np.array([0.5 / self._length(y)])
 
     def hessian(self, y: Array) -> Array:
-        """Second derivative -1 / (4 y^(3/2)) of the distance, shape (1, 1)."""
+        """Return the second derivative -1 / (4 y^(3/2)) of the distance of two points with respect to their squared
+        distance y, shape (1, 1)."""
         return np.array([[-0.25 / self._length(y) ** 3]])
 
     def _length(self, y: Array) -> Any:
@@ -376,7 +404,8 @@ class DistanceCoordinate(Coordinate):
         return length
 
     def driven_row(self, path: TimePath) -> Row:
-        """Refuse a path, since ``Distance`` prescribes distances.
+        """Raise ParameterError, because the distance of two points cannot be driven as a coordinate; the joint
+        ``Distance`` prescribes distances.
 
         Raises:
             ParameterError: always.
@@ -393,28 +422,31 @@ class AngleCoordinate(Coordinate):
 
     @cached_on_owner
     def initial_value(self) -> float:
-        """Angle at the initial pose, zero but for round-off [rad]; positions of the ports do not affect it."""
+        """Return the angle of a joint at the initial pose, which is zero but for round-off [rad]."""
         return super().initial_value()
 
     def functions(self) -> tuple[Row, ...]:
-        """Rows of the functions y = (c, s)."""
+        """Return the bilinear functions y = (c, s) of an angle coordinate: its cosine and its sine as sums of dot
+        products of directions."""
         return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
 
     def value(self, y: Array) -> Any:
-        """Angle atan2(s, c) between -pi and pi [rad]."""
+        """Return the angle atan2(s, c) between -pi and pi [rad] from its cosine and sine y = (c, s)."""
         return np.arctan2(y[1], y[0])
 
     def gradient(self, y: Array) -> Array:
-        """Gradient (-s, c) / (c^2 + s^2) of the angle, of the shape of y."""
+        """Return the gradient (-s, c) / (c^2 + s^2) of the angle atan2(s, c) with respect to y = (c, s). It has the
+        shape of y."""
         return np.asarray(np.array([-y[1], y[0]]) / (y * y).sum(axis=0))
 
     def hessian(self, y: Array) -> Array:
-        """Second derivatives of atan2(s, c), shape (2, 2)."""
+        """Return the second derivatives of the angle atan2(s, c) with respect to y = (c, s), shape (2, 2)."""
         c, s = y
         return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
 
     def driven_row(self, path: TimePath) -> Row:
-        """Row s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
+        """Return the constraint function s cos p(t) - c sin p(t) that drives an angle with cosine c and sine s. It
+        is the sine of the angle's difference from its prescribed path p(t) (8.15)."""
         cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
         terms = (
             *(BilinearTerm(s.coefficient, s.first, s.second, cosine) for s in self.sine),
@@ -424,12 +456,13 @@ class AngleCoordinate(Coordinate):
 
     @property
     def unit(self) -> str:
-        """Unit of the angle: rad."""
+        """Return the unit "rad" of an angle coordinate."""
         return "rad"
 
 
 def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
-    """Return the angle of the second port relative to the first one about ``across`` x ``along``.
+    """Return the angle of the second port relative to the first one, as a coordinate. The axis is ``across`` x
+    ``along`` of two unit vectors that rotate with the first port.
 
     With a1 = across and a2 = along, which rotate with the first port, and b1 and b2, which equal them at the
     initial pose and rotate with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2, which do
@@ -443,7 +476,8 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
-    """Return the position of the second point along an axis that rotates with the first port, as a coordinate."""
+    """Return the coordinate (x_second - x_first) . d: the position of the second port along an axis that rotates
+    with the first port [m]."""
     return PositionCoordinate(name, first, second, DirectionOf(first, axis))
 
 
@@ -472,7 +506,8 @@ class KinematicPair(ModelPart, ABC):
         expect(self, self.first, self.second)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """The coordinates that the joint leaves free, named as in ``coordinate_names``.
+        """Return the coordinates (angles and positions) that a joint leaves free, in the order of
+        ``coordinate_names``. The model has the dimension 1, 2 or 3.
 
         Raises:
             ModelError: an angle of a port without orientation.
@@ -480,7 +515,8 @@ class KinematicPair(ModelPart, ABC):
         return ()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Rows of the constraints of the joint, which vanish.
+        """Return the constraint functions of a joint, which are zero while it is closed, in a model of a dimension
+        1, 2 or 3; none by default.
 
         Raises:
             ModelError, ParameterError: not in this dimension.
@@ -488,7 +524,8 @@ class KinematicPair(ModelPart, ABC):
         return ()
 
     def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
-        """Return the coordinate of a name; None: the only one.
+        """Return the coordinate of a joint with a name, or its only one if the name is None, cached for each
+        dimension of the model.
 
         Raises:
             ModelError: there is none of that name, or more than one without a name; lists them.
@@ -500,11 +537,13 @@ class KinematicPair(ModelPart, ABC):
         return known[dimension][name]
 
     def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
-        """Value of a coordinate at the initial pose [rad or m]."""
+        """Return the value of a joint coordinate at the initial pose [rad or m]. ``name`` None: the only
+        coordinate."""
         return self.coordinate(dimension, name).initial_value()
 
     def coordinate_name(self, of: str | None) -> str:
-        """Return the name of a coordinate; None: of the only one.
+        """Return the name of a joint coordinate that the user's argument ``of`` selects, or the name of the only
+        one if it is None. Raise ModelError if there is no such or no single coordinate.
 
         Raises:
             ModelError: there is none of that name, or no name and not exactly one coordinate.
@@ -518,7 +557,8 @@ class KinematicPair(ModelPart, ABC):
         return self.named_coordinate(of, "of")
 
     def named_coordinate(self, name: object, argument: str) -> str:
-        """Check that a user's ``argument`` names a coordinate, and return the name.
+        """Return ``name`` unchanged if a joint has a coordinate of that name; raise ModelError otherwise, with the
+        name of the user's ``argument`` in the message.
 
         Raises:
             ModelError: no coordinate has it.
@@ -533,7 +573,8 @@ class KinematicPair(ModelPart, ABC):
 
 
 def check_ports(part: object, **ports: object) -> None:
-    """Refuse ports, by the names of their arguments, that are no ports, all on the ground, or on one body.
+    """Raise ModelError if arguments of a joint or element are not ports, are all on the ground, or are both on one
+    body. ``ports`` are by argument name.
 
     Raises:
         ModelError: says which.
@@ -553,14 +594,16 @@ def check_ports(part: object, **ports: object) -> None:
 
 
 def expect(part: object, *ports: Port) -> None:
-    """Note on the bodies of the ports that a part was made, which does nothing before a model gets it."""
+    """Record on the bodies of the ports that a joint, load or element was made. A warning can then name it if it is
+    never added to a model."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.expect(part)
 
 
 def receive(part: object, *ports: Port) -> None:
-    """Remove the note of ``expect``: a model got the part or refused it, or another part replaces it."""
+    """Remove the record of ``expect`` on the bodies of the ports, because the joint, load or element was added to a
+    model, refused, or replaced."""
     for port in ports:
         if isinstance(port, Attachment):
             port.placed.receive(part)

@@ -29,7 +29,8 @@ ROUND_OFF = 1e-9
 
 
 def _inertia_and_size(along: AlongJoint) -> tuple[float, float]:
-    """Mass or moment of inertia along the coordinate [kg or kg m2], and the size of the smaller body [m]."""
+    """Return the effective mass or moment of inertia that a joint coordinate moves at the initial pose [kg or kg
+    m^2]. The second result is the size of the smaller of the two bodies [m]."""
     ports = [port for port in along.ports if isinstance(port, Attachment)]
     dimension = max((port.placed.data.dimension for port in ports), default=3)
     coordinate = along.joint.coordinate(dimension, along.coordinate)
@@ -94,7 +95,8 @@ class JointFriction(AlongJoint):
         )
 
     def _stiff(self) -> float:
-        """Stiffness at which the friction level, and weights, deflect the bristle little; 0 if nothing moves."""
+        """Return the default stiffness of the friction spring (bristle) in a joint [N m/rad or N/m]; 0 if nothing
+        moves. The friction limit and the weight of the bodies deflect it little."""
         inertia, size = _inertia_and_size(self)
         level = max(self.coulomb, 0.0 if self.coefficient else self.static or 0.0)
         bent = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)
@@ -111,7 +113,8 @@ class JointFriction(AlongJoint):
             raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Force law of the friction along the coordinate (8.19, 8.31)."""
+        """Return the friction law of a joint along its coordinate (8.19, 8.31), as a tuple of one. It has dry
+        friction, with or without a friction spring, and viscous friction."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         share = self.coefficient * (self.radius or 1.0)
         joint = self.joint if share else None
@@ -161,14 +164,16 @@ class JointStop(AlongJoint):
         expect(self, *self.ports)
 
     def _guessed(self) -> float:
-        """Default stiffness, for the weight of both bodies."""
+        """Return the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. It
+        follows from the effective mass of both bodies and their weight."""
         inertia, size = _inertia_and_size(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia to choose a stiffness from; give stiffness=")
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One-sided force laws, one for each limit (8.17).
+        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit (8.17).
+        Raise ModelError if the initial pose is beyond a limit.
 
         Raises:
             ModelError: the initial pose is beyond an end.
@@ -187,7 +192,8 @@ class JointStop(AlongJoint):
         return tuple(found)
 
     def _round_off(self, coordinate: Coordinate, limit: float) -> float:
-        """Amount by which round-off may place the initial pose beyond a limit [rad or m]."""
+        """Return the distance by which round-off alone may place the initial joint coordinate beyond a travel limit
+        [rad or m]."""
         largest = max(abs(limit), 1.0 if coordinate.is_angle else 0.0)
         if not coordinate.is_angle:
             largest = max(largest, *(np.abs(port.initial_position()).max() + size_of(port) for port in self.ports))

@@ -67,7 +67,8 @@ class Load(ModelPart, Portable, ABC):
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
-        """Loads on single attachments that the load consists of, at least one."""
+        """Return the loads on single attachment points that a load consists of, at least one. A distributed force,
+        for example, has forces at Gauss points."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,7 +105,8 @@ class PointLoad(Load, DirectedLoad):
 
     @property
     def direction(self) -> Array:
-        """The constant value of the load, shape (3,).
+        """Return the constant value of a force or torque, shape (3,), which a controller multiplies by its output.
+        Raise ModelError for a function or controller.
 
         Raises:
             ModelError: a value that is a function or a controller.
@@ -114,7 +116,8 @@ class PointLoad(Load, DirectedLoad):
         return self.at_time(0.0)
 
     def at_time(self, time: float) -> Array:
-        """Value at a time [s], shape (3,); zero for a ``Feedback``, which has no value before it runs.
+        """Return the value of a force or torque at a time [s], shape (3,) [N or N m]; zero for a ``Feedback``,
+        which has no value before the run.
 
         Raises:
             ParameterError: the function returned something else than three finite numbers.
@@ -127,7 +130,8 @@ class PointLoad(Load, DirectedLoad):
         return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
 
     def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
-        """Refuse values that point out of the plane or the line of the model.
+        """Raise ParameterError if values of a force or torque point out of the plane (dimension 2) or line
+        (dimension 1) of the model.
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
@@ -155,7 +159,8 @@ class PointLoad(Load, DirectedLoad):
     _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
 
     def _outside(self, dimension: int) -> slice:
-        """Slice of the components that point out of a plane or a line."""
+        """Return the slice of the components of a torque that must be zero in a planar model, x and y (moments act
+        about z)."""
         return slice(2)
 
     def __repr__(self) -> str:
@@ -180,7 +185,8 @@ class Force(PointLoad):
             raise ModelError(f"{self}: a controller sets the force on a node, not on the mean of several")
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """The force itself, or the forces on the nodes of an interface of a soft body."""
+        """Return the point loads of a force: the force itself, or, on an interface of a soft body, its shares on
+        the interface's nodes."""
         return self._shared if self._is_shared else (self,)
 
     _wanted: ClassVar[Mapping[int, str]] = {1: "a force (f_x, 0, 0)", 2: "(f_x, f_y, 0)"}
@@ -244,7 +250,7 @@ class Torque(PointLoad):
         super().__post_init__()
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """The torque itself, as a tuple."""
+        """Return the point loads of a torque: the torque itself, as a tuple of one."""
         return (self,)
 
 
@@ -334,7 +340,8 @@ class DistributedForce(Load):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Start and end of the load along the beam [m]."""
+        """Return the start and the end of a distributed force along its beam, as distances from the beam's start
+        [m]."""
         if self.at is not None:
             places = np.asarray(self.at, dtype=np.float64)
             return float(places[0]), float(places[-1])
@@ -342,11 +349,12 @@ class DistributedForce(Load):
         return begin, self._length if self.end is None else finite("end", self.end)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Forces at the Gauss points of the beam's elements."""
+        """Return the point loads of a distributed force: forces at the Gauss points of the beam's elements."""
         return self._entries
 
     def quadrature(self) -> tuple[Array, Array]:
-        """Positions along the beam and weights of the Gauss points, each of shape (points,) [m]."""
+        """Return the positions along the beam and the weights of the Gauss points of a distributed force, shape
+        (points,) each [m]."""
         places, weights = zip(*(each[2:] for each in self._points()), strict=True)
         return np.array(places), np.array(weights)
 
@@ -363,7 +371,8 @@ class DistributedForce(Load):
         return tuple(found)
 
     def _points(self) -> list[tuple[PlacedBody, float, float, float]]:
-        """Gauss points as (part, position on it [m], position on the whole beam [m], weight [m])."""
+        """Return the Gauss points of a distributed force, each as a tuple: part of the beam, position along the
+        part [m], position along the whole beam [m], weight [m]."""
         begin, end = self.extent
         shares, weights = gauss(POINTS)
         points = []
@@ -382,7 +391,8 @@ class DistributedForce(Load):
         return points
 
     def _force(self, x: float, weight: float) -> Any:
-        """Force at a Gauss point: three numbers [N], or a function of one or many times."""
+        """Return the force of a distributed force at one Gauss point at position x along the beam, times its weight
+        [m]: three numbers [N], or a function of time that accepts arrays."""
         if not callable(self.value):
             if self.at is None:
                 return weight * np.asarray(self.value, dtype=np.float64)
@@ -448,7 +458,7 @@ class SurfacePressure(PointLoad):
     surface: SoftSurface = field(kw_only=True)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """The pressure itself, as a tuple."""
+        """Return the point loads of a surface pressure: the pressure itself, as a tuple of one."""
         return (self,)
 
 
@@ -501,14 +511,15 @@ class Pressure(Load):
 
     @property
     def area(self) -> Array:
-        """Area times outward normal in the undeformed body, shape (3,) [m2]; zero where it is not flat."""
+        """Return the area of a flat interface times its outward unit normal in the undeformed body, body axes,
+        shape (3,) [m^2]; zero if the interface is not flat. A pressure acts against it."""
         assert isinstance(self.interface, Attachment)
         points, location = self.interface.placed.data.points, self.interface.location
         assert isinstance(location, Interface) and isinstance(points, FlexiblePoints)
         return np.asarray(points.interfaces.areas[points.interfaces.names.index(location.name)])
 
     def at_time(self, time: float) -> float:
-        """Pressure at a time [Pa].
+        """Return the value of a pressure load at a time [s], from the user's number or function [Pa].
 
         Raises:
             ParameterError: the function returned no finite number.
@@ -518,7 +529,8 @@ class Pressure(Load):
         return _pressure(self.value, repr(self), time)
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """The force on the interface, or the pressure on faces of a soft body."""
+        """Return the point loads of a pressure, as a tuple of one: the resultant force on a flat interface, or the
+        pressure on the faces of a soft body."""
         return self._entries
 
     def __repr__(self) -> str:
@@ -572,7 +584,8 @@ class _Push(Portable):
 
 
 def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
-    """Evaluate a pressure at a time, and check it [Pa].
+    """Return the value of the user's pressure function at a time [s], checked to be a finite number [Pa]. ``load``
+    is the name for messages.
 
     Raises:
         ParameterError: the function returned no finite number.
@@ -582,7 +595,8 @@ def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
 
 
 def _soft_surface(face: object) -> SoftSurface | None:
-    """Faces that a pressure on a soft body acts on; None for other bodies.
+    """Return the faces of a soft body's mesh on which a pressure acts, all of them or those of an interface; None
+    for other bodies.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

@@ -68,18 +68,21 @@ class MeshSurface:
 
     @cached_property
     def _numbers(self) -> IntArray:
-        """Numbers of the surface nodes that can touch, shape (k,)."""
+        """Return the node numbers of the mesh vertices on a body's surface that can touch in a contact, shape (k,).
+        They are all such vertices or those that the user chose."""
         every = self._points.surface_nodes
         return every if self.where is None else every[np.asarray(self.where, dtype=np.int64)]
 
     @property
     def places(self) -> Array:
-        """Positions of these nodes in the undeformed body, body axes, shape (k, 3) [m]."""
+        """Return the positions of the surface nodes of a meshed body that can touch in a contact. They are those of
+        the undeformed body in body axes, shape (k, 3) [m]."""
         return np.asarray(self._points.nodes[self._numbers])
 
     @cached_property
     def ports(self) -> tuple[Attachment, ...]:
-        """The nodes as attachments of the body."""
+        """Return the surface nodes of a meshed body that can touch in a contact, as attachment points of the
+        body."""
         return tuple(Attachment(self.body, SurfaceNode(int(number))) for number in self._numbers)
 
     def __repr__(self) -> str:

@@ -53,22 +53,26 @@ class RodElement(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The two nodes at the ends of the element."""
+        """Return the ports at the origins of the first and the last node (rigid section) of a rod's finite
+        element."""
         return self.nodes[0].origin, self.nodes[-1].origin
 
     @cached_property
     def shape(self) -> ElementShape:
-        """Quadrature points of the element, with shape functions and measures."""
+        """Return the quadrature points of a rod's finite element, with shape functions, their derivatives and
+        measures (weights times length)."""
         return self.rod.element_shape(self.number)
 
     @cached_property
     def stiffness(self) -> Array:
-        """Stiffness matrix C at each quadrature point, shape (g, 6, 6)."""
+        """Return the 6 x 6 section stiffness matrix C of a rod's finite element at each of its g quadrature points,
+        shape (g, 6, 6)."""
         return self.rod.stiffness_at(self.shape.places)
 
     @cached_property
     def natural(self) -> Array:
-        """Gamma and K without stress at each quadrature point, shape (g, 6)."""
+        """Return the strains (Gamma: stretch and shear, K: bending and torsion) at which a rod's finite element has
+        no stress, at each of its g quadrature points, shape (g, 6)."""
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:
@@ -77,25 +81,29 @@ class RodElement(ForceElement):
         return np.array([[row.initial_value() for row in point] for point in rows])
 
     def settled(self) -> "RodElement":
-        """Return a copy whose stress-free strains are stored numbers, which stay when the nodes are moved."""
+        """Return a copy of a rod's finite element that stores its stress-free strains as numbers. They then do not
+        change when the nodes are moved."""
         result = replace(self, stress_free=self.natural)
         result.__dict__["_functions"] = self._functions  # those of the same nodes
         return result
 
     def functions(self, dimension: int) -> list[list[Row]]:
-        """Rows of Gamma and K at each quadrature point, for the strains that exist in a dimension."""
+        """Return the bilinear functions of the strains Gamma (stretch, shear) and K (curvatures) at each quadrature
+        point of a rod's finite element. Only strains that exist in the model's dimension are included."""
         return [[point[k] for k in KEPT[dimension]] for point in self._functions]
 
     @cached_property
     def _functions(self) -> list[list[Row]]:
-        """Rows of all six strains at each quadrature point."""
+        """Return the bilinear functions (sums of dot products) of all six strains at each quadrature point of a
+        rod's finite element."""
         return [
             [Row(self._terms(values, slopes, k), 0.0, f"{strain} of {self}") for k, strain in enumerate(STRAINS)]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Force laws for each (L^T strain)_i, with D_i times the measure of its quadrature point as stiffness."""
+        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i of the
+        transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L D L^T."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._lower(dimension)]
@@ -119,11 +127,13 @@ class RodElement(ForceElement):
         return tuple(found)
 
     def shares(self, dimension: int) -> list[Array]:
-        """Factors L with a unit diagonal at each quadrature point, for the strains that exist in a dimension."""
+        """Return the unit lower triangular factors L of the section stiffness C = L D L^T at each quadrature point
+        of a rod's finite element. Only strains that exist in the model's dimension are included."""
         return [lower / np.diag(lower) for lower in self._lower(dimension)]
 
     def _lower(self, dimension: int) -> list[Array]:
-        """Cholesky factors of C at each quadrature point."""
+        """Return the Cholesky factors of the section stiffness C at each quadrature point of a rod's finite
+        element, cached. Only strains that exist in the model's dimension are included."""
         if dimension not in self._factors:
             kept = np.ix_(KEPT[dimension], KEPT[dimension])
             self._factors[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
@@ -131,11 +141,14 @@ class RodElement(ForceElement):
 
     @cached_property
     def _factors(self) -> dict[int, list[Array]]:
-        """Cache of the Cholesky factors, by the dimension."""
+        """Return the cache of the Cholesky factors of a rod element's section stiffness, by the dimension of the
+        model."""
         return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
-        """Bilinear terms of Gamma_k (k = 0, 1, 2) or K_k-3."""
+        """Return the bilinear terms of the strain number k at a quadrature point of a rod: Gamma_k for k = 0, 1, 2
+        (stretch, shear), else the curvature K_(k-3). ``values`` and ``slopes`` are the shape functions and their
+        derivatives."""
         if k < 3:
             along = Chord(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
@@ -154,12 +167,14 @@ class RodElement(ForceElement):
 
     @cached_property
     def _axes(self) -> list[list[DirectionOf]]:
-        """Directions d_x, d_y, d_z of each node."""
+        """Return the section axes d_x, d_y, d_z of each node of a rod's finite element, as directions that rotate
+        with the node."""
         return [[DirectionOf(node.origin, node.rotation[:, k]) for k in range(3)] for node in self.nodes]
 
     @cached_property
     def _chords(self) -> list[list[Chord]]:
-        """Chords of the single directions d_x, d_y, d_z of each node."""
+        """Return the section axes d_x, d_y, d_z of each node of a rod's finite element, for bilinear terms. Each is
+        wrapped as a weighted sum of one vector."""
         return [[single(axis) for axis in axes] for axes in self._axes]
 
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
@@ -170,7 +185,7 @@ class RodElement(ForceElement):
 
 
 def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None = None) -> tuple[RodElement, ...]:
-    """Return the elements between the placed nodes of a rod.
+    """Return the finite elements between the placed nodes (rigid sections) of a rod, from start to end.
 
     Args:
         rod: description of the rod.

@@ -63,14 +63,16 @@ class Sensor(ABC):
     @property
     @abstractmethod
     def unit(self) -> str:
-        """SI unit of the values, "1" for plain numbers."""
+        """Return the SI unit of a sensor's values as text, "1" for numbers without unit."""
 
     @abstractmethod
     def read(self, run: Any) -> Array:
-        """Values at the stored instants of a ``RecordedRun``, shape (N + 1,), or (N + 1, components)."""
+        """Return the values of a sensor at all recorded instants of a ``RecordedRun``, shape (N + 1,), or (N + 1,
+        components)."""
 
     def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and row (velocities,) of each component, over the small motions about a ``LinearPoint``.
+        """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row of
+        shape (velocities,) that takes small motions about a ``LinearPoint`` to the sensor's output.
 
         The output is the row times the small motions, differentiated ``differentiations`` times.
 
@@ -81,30 +83,34 @@ class Sensor(ABC):
 
     @property
     def share(self) -> Share | None:
-        """Linear map by which compiled code measures the quantity; None: it is read from the whole state."""
+        """Return the linear map by which compiled code measures a sensor's quantity within a step; None if it must
+        be read from the whole state."""
         return None
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the components where there are several; empty: one number an instant."""
+        """Return the names of a sensor's components; empty if it measures a single number at each instant."""
         return ()
 
     @property
     def availability(self) -> Availability:
-        """Whether values exist at an instant; accelerations, differences of a motion, do not."""
+        """Return when the values of a sensor exist: at each instant, or (accelerations, which are differences of
+        the motion) only later."""
         return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
 
     @property
     def count(self) -> int:
-        """Number of values at an instant: one, or the components."""
+        """Return the number of values that a sensor measures at an instant: one, or the number of its
+        components."""
         return max(1, len(self.components))
 
     def continued(self, before: Array, now: Array) -> Array:
-        """Remove jumps that a single instant cannot resolve, such as full turns, from new values, shape
-        (count,)."""
+        """Return new values of a sensor, shape (count,), without jumps from the values ``before``, such as full
+        turns of an angle; unchanged by default."""
         return now
 
     @property
     def _subject(self) -> Any:
-        """The first field of the sensor; None if it has none."""
+        """Return the object that a sensor measures (body, attachment or joint), its first field; None if it has
+        none."""
         return next((getattr(self, each.name) for each in fields(self)), None)  # type: ignore[arg-type]

@@ -45,12 +45,13 @@ class FeedbackShare(Feedback):
     direction: Array | None = field(default=None, kw_only=True)
 
     def check_size(self, size: int, name: str) -> None:
-        """Accept any size, since that of the whole controller was checked."""
+        """Accept any ``size`` for the part of a controller that acts at one port. The output count of the whole
+        controller was checked before."""
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
-    """Split a controller into a force on each attachment, an element in each joint, and each load along its
-    direction."""
+    """Split a feedback controller that acts on several objects into loads and elements: a force on each attachment,
+    an element in each joint, and each load along its direction."""
     sizes = [size_of(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
@@ -108,7 +109,8 @@ class ShareOfState(Portable):
     name: str
 
     def __call__(self, time: float, measured: Array) -> Array:
-        """Return the values of the share at a time [s] and measured numbers, shape (end - begin,).
+        """Return the forces that a user's function of the state gives for one port, shape (end - begin,). It is
+        called with a time [s] and the measured numbers, and its values for all ports are cut.
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.
@@ -134,4 +136,5 @@ class CompoundForce(Portable, ABC):
 
     @abstractmethod
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """Loads and force elements on the single ports."""
+        """Return the loads and force elements on single ports into which ``Model.apply`` splits a compound
+        force."""

@@ -43,7 +43,7 @@ class GapCoordinate(Coordinate):
     """A gap as a coordinate, which no joint has and no drive prescribes."""
 
     def driven_row(self, path: TimePath) -> Row:
-        """Refuse a path, since gaps cannot be driven.
+        """Raise ParameterError, because the gap of a contact cannot be driven along a prescribed path.
 
         Raises:
             ParameterError: always.
@@ -52,7 +52,7 @@ class GapCoordinate(Coordinate):
 
     @property
     def unit(self) -> str:
-        """Unit of the gap: m."""
+        """Return the unit "m" of a contact gap."""
         return "m"
 
 
@@ -73,7 +73,8 @@ class RoundedCoordinate(GapCoordinate):
     zones: tuple[float, ...]
 
     def functions(self) -> tuple[Row, ...]:
-        """Rows of the functions (x_b - x_a).d_i, one for each direction."""
+        """Return the bilinear functions (x_b - x_a) . d_i of a gap to a rounded surface (cylinder, box): the
+        components of the difference vector along each direction d_i of the surface's body."""
         chord = between(self.first, self.second)
         return tuple(Row((BilinearTerm(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
 
@@ -82,17 +83,20 @@ class RoundedCoordinate(GapCoordinate):
         return np.asarray(y - np.clip(y, -zones, zones))
 
     def value(self, y: Array) -> float:
-        """Length |q| of the rounded vector [m]."""
+        """Return the distance |q| of a point from a rounded surface's core [m], where q has the components of y
+        beyond the zone -a_i ... a_i of the core (box or axis)."""
         return float(np.linalg.norm(self._left(y)))
 
     def gradient(self, y: Array) -> Array:
-        """Gradient q / |q| of the length, zero where q is zero, shape (directions,)."""
+        """Return the gradient q / |q| of the distance to a rounded surface's core (box or axis) with respect to the
+        functions y. It is zero where q is zero and has the shape (directions,)."""
         q, length = self._left(y), self.value(y)
         return q / length if length else np.zeros(len(y))
 
     def hessian(self, y: Array) -> Array:
-        """Second derivatives (I - n n^T) / |q| in the components of q that are not zero, shape (directions,
-        directions)."""
+        """Return the second derivatives (I - n n^T) / |q| of the distance to a rounded surface's core, shape
+        (directions, directions). They are taken with respect to the functions y, and hold for the components of q
+        that are not zero."""
         length, n = self.value(y), self.gradient(y)
         beyond = np.diag((self._left(y) != 0).astype(np.float64))
         return (beyond - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
@@ -112,7 +116,8 @@ class SegmentCoordinate(GapCoordinate):
     second: Port
 
     def functions(self) -> tuple[Row, ...]:
-        """Rows of the functions r.r, r.s and s.s."""
+        """Return the bilinear functions r.r, r.s and s.s of the distance of a point from a line segment. The vector
+        r goes from the segment's start to the point, s to its end."""
         r, s = between(self.first, self.second), between(self.first, self.end)
         return tuple(Row((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
@@ -120,17 +125,20 @@ class SegmentCoordinate(GapCoordinate):
         return float(np.clip(y[1] / y[2], 0.0, 1.0))
 
     def value(self, y: Array) -> float:
-        """Distance sqrt(r.r - 2 t r.s + t^2 s.s) [m]."""
+        """Return the distance of a point from a line segment [m] from y = (r.r, r.s, s.s). It is sqrt(r.r - 2 t r.s
+        + t^2 s.s) with the parameter t clipped to 0 ... 1."""
         t = self._place(y)
         return float(np.sqrt(max(y[0] - 2 * t * y[1] + t * t * y[2], 0.0)))
 
     def gradient(self, y: Array) -> Array:
-        """Gradient (1, -2 t, t^2) / (2 distance) to (r.r, r.s, s.s), shape (3,), zero at zero distance."""
+        """Return the gradient (1, -2 t, t^2) / (2 distance) of the distance of a point from a line segment. It is
+        taken with respect to y = (r.r, r.s, s.s), shape (3,); zero at zero distance."""
         t, length = self._place(y), self.value(y)
         return np.array([1.0, -2 * t, t * t]) / (2 * length) if length else np.zeros(3)
 
     def hessian(self, y: Array) -> Array:
-        """Second derivatives of the distance to (r.r, r.s, s.s), shape (3, 3), zero at zero distance."""
+        """Return the second derivatives of the distance of a point from a line segment with respect to y = (r.r,
+        r.s, s.s), shape (3, 3); zero at zero distance."""
         t, length, g = self._place(y), self.value(y), self.gradient(y)
         if not length:
             return np.zeros((3, 3))
@@ -147,17 +155,20 @@ class SlidingCoordinate(PositionCoordinate):
     across: tuple[DirectionOf, ...]
 
     def functions(self) -> tuple[Row, ...]:
-        """Rows of (x_b - x_a) . d with the normal d, then with directions along the plane."""
+        """Return the bilinear functions of the gap of a point to a plane with friction: (x_b - x_a) . d along the
+        normal d, then along directions in the plane for the slip."""
         chord = between(self.first, self.second)
         along = [Row((BilinearTerm(1.0, chord, single(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
 
     def gradient(self, y: Array) -> Array:
-        """Gradient (1, 0, ...) of the gap to its functions, shape (functions,)."""
+        """Return the gradient (1, 0, ...) of the gap to a plane with respect to its functions (normal offset, then
+        tangential offsets), shape (functions,)."""
         return np.asarray(np.eye(len(y))[0], dtype=np.float64)
 
     def hessian(self, y: Array) -> Array:
-        """Second derivatives of the gap, zero, shape (functions, functions)."""
+        """Return the second derivatives of the gap to a plane with respect to its functions, which are zero, shape
+        (functions, functions)."""
         return np.zeros((len(y), len(y)))
 
 
@@ -186,16 +197,19 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def points(self) -> int:
-        """Number of points in the sum: the centre, then those of the surface."""
+        """Return the number of points whose relative displacement is the slip of a contact with friction: the
+        touching point, then the ports that carry the surface (two for a segment)."""
         return 1 + len(self.carriers)
 
     @property
     def turning(self) -> int:
-        """Number of directions of the touching body in the sum."""
+        """Return the number of directions of the touching sphere's body that enter the slip of a contact. It is the
+        model's dimension if a sphere can rotate, else 0."""
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Row, ...]:
-        """Rows of the gap, then of the components of slip, and of rotation where it is resisted."""
+        """Return the bilinear functions of a contact with friction: those of the gap, then the components of slip
+        in world axes, then those of relative rotation if rolling or drilling is resisted."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.turning else []
@@ -215,8 +229,8 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def surface_turns(self) -> bool:
-        """Whether the surface rotates with its carrier, or with the one body that carries both ends of a
-        segment."""
+        """Return whether the touched surface of a contact rotates with its body, so that its rotation enters the
+        slip (for a segment: both ends are on one body)."""
         first, *others = self.carriers
         is_one = all(
             isinstance(first, Attachment) and first.placed is getattr(each, "placed", None) for each in others
@@ -225,16 +239,18 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def is_grounded(self) -> bool:
-        """Whether the ground carries the surface."""
+        """Return whether the touched surface of a contact is fixed to the ground."""
         return all(isinstance(port, MovingFrame) and port.is_fixed for port in self.carriers)
 
     @property
     def is_on_axis(self) -> bool:
-        """Whether a segment is touched on its axis, where its rotation is not known."""
+        """Return whether a line segment is touched on its axis for friction. It is if its two ends are on different
+        bodies, so that its rotation is not known."""
         return self.points > 2 and not (self.surface_turns or self.is_grounded)
 
     def reach(self, theta: Array | float, rest: float, side: float) -> Array:
-        """Distance of the contact point from the centre of the touching sphere, between two round surfaces [m].
+        """Return the distance of the contact point from the centre of the touching sphere [m]. For two round
+        surfaces it is scaled by the distance theta of the centres over its value ``rest`` without gap.
 
         ``theta`` is the distance of the centres or axes, ``rest`` its value without gap.
         """
@@ -243,19 +259,21 @@ class RubbingCoordinate(GapCoordinate):
 
     @property
     def gap_count(self) -> int:
-        """Number of functions of the gap."""
+        """Return the number of bilinear functions from which the gap of a contact with friction is computed."""
         return len(self.gap.functions())
 
     def value(self, y: Array) -> float:
-        """Value of the gap [m], from the first functions."""
+        """Return the gap of a contact with friction [m], from the first of the values y of its functions."""
         return float(self.gap.value(y[: self.gap_count]))
 
     def gradient(self, y: Array) -> Array:
-        """Gradient of the gap, zero for the functions of slip and rotation, shape (functions,)."""
+        """Return the gradient of the gap of a contact with friction with respect to all its functions y, shape
+        (functions,). It is zero for those of slip and rotation."""
         return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(len(y) - self.gap_count)])
 
     def hessian(self, y: Array) -> Array:
-        """Second derivatives of the gap, zero for slip and rotation, shape (functions, functions)."""
+        """Return the second derivatives of the gap of a contact with friction with respect to all its functions y,
+        shape (functions, functions). They are zero for those of slip and rotation."""
         result = np.zeros((len(y), len(y)))
         result[: self.gap_count, : self.gap_count] = self.gap.hessian(y[: self.gap_count])
         return result
@@ -293,23 +311,24 @@ class Touchable(ABC):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The ports that carry the surface."""
+        """Return the ports (on a body or the ground) that carry a touchable surface, one or, for a capsule, two."""
         return tuple(each for each in references(self) if isinstance(each, Port))
 
     @property
     def carrier(self) -> Port:
-        """The first port that carries the surface."""
+        """Return the first of the ports (on a body or the ground) that carry a touchable surface."""
         return self.ports[0]
 
     @property
     @abstractmethod
     def thickness(self) -> float:
-        """Thickness of the matter behind the surface, which limits how deep a point may start [m]; 0: a half
-        space."""
+        """Return the thickness of the matter behind a touchable surface [m], which limits how deep a point may
+        penetrate at the start; 0 for a half space."""
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point from the surface, several for faces of a hollow box.
+        """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value at the
+        surface; several for the faces of a hollow box.
 
         Raises:
             ModelError: a port without an orientation that is needed.
@@ -358,21 +377,23 @@ class Plane(Touchable):
 
     @cached_on_owner
     def unit_normal(self) -> Array:
-        """The normal divided by its length, shape (3,)."""
+        """Return the unit normal of a contact plane in world axes at the initial pose, shape (3,)."""
         return unit_vector("normal", self.normal)
 
     @cached_property
     def _up(self) -> DirectionOf:
-        """Normal of the plane as one vector, which all contacts with it share."""
+        """Return the normal of a contact plane as one direction object that rotates with the plane's port. It is
+        cached so that all contacts with the plane share it."""
         return DirectionOf(self._oriented(self.port), self.unit_normal())
 
     @property
     def thickness(self) -> float:
-        """Thickness of the plane [m], zero, which stands for a half space."""
+        """Return the thickness 0 of a contact plane [m], which stands for a half space."""
         return 0.0
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the height of a point above the plane as a gap."""
+        """Return the gap of a point (``other``) to a contact plane, its height along the normal, as a tuple of
+        one."""
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
@@ -424,14 +445,16 @@ class Surface(Touchable):
 
     @property
     def thickness(self) -> float:
-        """Thickness of the shape [m]: the radius, or the shortest edge."""
+        """Return the thickness of a touchable shape [m], which is the radius of a sphere or cylinder, or the
+        shortest edge of a box."""
         if isinstance(self.shape, Sphere | Cylinder):
             return self.shape.radius
         assert isinstance(self.shape, Box), "others have no contact of two"
         return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gap from center, axis or box, or the gaps from all faces of a hollow box."""
+        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or box,
+        or one from each face of a hollow box."""
         side = -1.0 if self.inside else 1.0
         if isinstance(self.shape, Box):
             return self._box_gaps(other, dimension)
@@ -461,7 +484,8 @@ class Surface(Touchable):
         )
 
     def _turned(self, axis: Array) -> Array:
-        """Rotate a direction of the shape to world axes at the initial pose."""
+        """Return a direction given in axes of a shape's body, rotated to world axes at the initial pose, shape
+        (3,)."""
         return self.port.placed.rotation @ axis if isinstance(self.port, Attachment) else axis
 
 
@@ -485,9 +509,9 @@ class Capsule(Touchable):
 
     @property
     def thickness(self) -> float:
-        """Thickness of the capsule, its radius [m]."""
+        """Return the thickness of a capsule (cylinder with round ends) for contacts, its radius [m]."""
         return self.radius
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gap of a point from the line segment."""
+        """Return the gap of a point (``other``) from a capsule's axis, a line segment, as a tuple of one."""
         return (Gap(SegmentCoordinate("gap", self.start, self.end, other), self.radius),)

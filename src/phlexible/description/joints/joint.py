@@ -49,18 +49,18 @@ class Joint(KinematicPair):
 
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the joint on a line (dimension 1), in the plane (2) or in space
-        (3)."""
+        """Return the constraint functions of a joint, which are zero while it is closed. The model is on a line
+        (dimension 1), in the plane (2) or in space (3)."""
 
     @property
     def path(self) -> TimePath | None:
-        """Prescribed function of time in the constraints of a joint that moves by itself (a hoist); None for other
-        joints.
-        """
+        """Return the prescribed function of time in the constraints of a joint that moves by itself (a link of
+        variable length); None for other joints."""
         return None
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn if the axis of the joint probably prevents a fall by mistake; only ``Revolute`` does."""
+        """Warn if the axis of a joint is probably a mistake, because it prevents a body from falling; only
+        ``Revolute`` checks this, other joints do nothing."""
 
     def drive(
         self,
@@ -296,9 +296,9 @@ class Joint(KinematicPair):
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """Return the kind of the target ("angle" or "position"), the name of the coordinate that follows it, and
-        the target itself; exactly one of ``angle`` and ``position`` must be given.
-        """
+        """Return for a drive or servo of a joint: the kind of its target ("angle" or "position"), the name of the
+        joint coordinate that follows it, and the target itself. Exactly one of ``angle`` and ``position`` must be
+        given."""
         targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(targets) != 1:
             got = list(targets) or "neither"
@@ -319,9 +319,8 @@ class Joint(KinematicPair):
 
 
 def _warn_of_path_in_degrees(path: TimePath) -> None:
-    """Warn if a prescribed angle is probably in degrees, judged by its amplitude if it is harmonic or its rate if
-    that is constant.
-    """
+    """Warn if a prescribed angle is probably given in degrees instead of radians. It is judged by its amplitude if
+    the function of time is harmonic, or by its rate if that is constant."""
     for interval in SAMPLING:
         with suppress(Exception):  # data may end, and then nothing is known
             change = np.diff(path.at_times(interval * np.arange(SAMPLES)))

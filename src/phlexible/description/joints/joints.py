@@ -53,12 +53,12 @@ class AxialJoint(Joint):
 
     @cached_on_owner
     def unit_axis(self) -> Array:
-        """Return the axis of the joint with length 1 in world axes at the initial pose, shape (3,)."""
+        """Return the axis of a joint as a unit vector in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Return unit directions perpendicular to the axis: two in space, one in the plane, none on a line; shape
-        (3,) each.
+        """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose, shape (3,)
+        each: two in space, one in the plane, none on a line.
 
         Raises:
             ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
@@ -93,18 +93,16 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the four constraint functions of the joint: two for the direction of the axis and two for the
-        points on it (8.8, 8.9).
-        """
+        """Return the four constraint functions of a cylindrical joint: two for the direction of the common axis and
+        two that keep the second point on it (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.across(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the coordinates of the joint: the distance of the second point along the axis, and the angle about
-        the axis.
-        """
+        """Return the two coordinates of a cylindrical joint: the position of the second point along the axis [m],
+        and the angle about the axis [rad]."""
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
@@ -113,7 +111,8 @@ class Cylindrical(AxialJoint):
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:
-    """Return the constraint functions by which two bodies have a common axis on which both points lie."""
+    """Return the four constraint functions by which the two bodies of a joint share an axis on which both points
+    lie. ``across`` are two directions perpendicular to the axis."""
     axis = joint.unit_axis()
     points = tuple(
         along_turning_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
@@ -148,7 +147,8 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the joint: five in space, two in the plane (8.8, 8.9)."""
+        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two in
+        the plane (8.8, 8.9)."""
         self._need_orientation()
         across = self.across(dimension)
         if dimension == 2:
@@ -160,7 +160,8 @@ class Prismatic(AxialJoint):
         return (*cylindrical_rows(self, across), locked)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of the joint, the distance of the second point along the axis."""
+        """Return the single coordinate of a prismatic joint, the position of the second point along its axis
+        [m]."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -208,16 +209,16 @@ class Planar(AxialJoint):
         set_fields(self, along=along)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Return the unit directions in the plane along which both positions count, shape (3,) each."""
+        """Return the two unit directions in the plane of a planar joint along which its positions are measured.
+        They are in world axes at the initial pose, shape (3,) each."""
         normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
         second = np.cross(normal, along)
         second /= np.linalg.norm(second)
         return np.cross(second, normal), second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the three constraint functions of the joint: one for the point in the plane, two for the common
-        normal (8.8, 8.9).
-        """
+        """Return the three constraint functions of a planar joint: one keeps the point in the plane, two keep the
+        normals parallel (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()
@@ -229,9 +230,8 @@ class Planar(AxialJoint):
         return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *directions)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the coordinates of the joint: two positions of the second point in the plane, and the angle about
-        the normal.
-        """
+        """Return the three coordinates of a planar joint: two positions of the second point in the plane [m], and
+        the angle about the normal [rad]."""
         one, two = self.across(dimension)
         return (
             position_along(self.first, self.second, one),
@@ -277,7 +277,8 @@ class Revolute(Joint):
         super().__post_init__()
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn if the axis is the default one, along gravity, and a body has its centre of mass off the axis."""
+        """Warn if the axis of a revolute joint was left at its default z and is probably a mistake. It is if
+        gravity is along z and a body has its centre of mass off the axis, so that it would not fall."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
         point = self.first.initial_position()
@@ -294,9 +295,8 @@ class Revolute(Joint):
                     return
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the joint (8.7, 8.8): three for the common point and two for the axis
-        in space, two in the plane, one on a line.
-        """
+        """Return the constraint functions of a revolute joint (8.7, 8.8): three for the common point and two for
+        the axis in space, two in the plane, one on a line."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 1:
             return points
@@ -313,13 +313,12 @@ class Revolute(Joint):
 
     @cached_on_owner
     def unit_axis(self) -> Array:
-        """Return the axis of the joint with length 1 in world axes at the initial pose, shape (3,)."""
+        """Return the axis of a revolute joint as a unit vector in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of the joint, the angle about its axis; in the plane about z or, if the axis
-        points downwards, -z.
-        """
+        """Return the single coordinate of a revolute joint, the angle about its axis [rad]; in the plane about z,
+        or about -z if the axis points downwards."""
         self._need_orientation()
         axis = self.unit_axis()
         if dimension == 2:
@@ -348,9 +347,8 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions by which the second point stays on the line: two in space, one in the
-        plane (8.9).
-        """
+        """Return the constraint functions of a slider joint, by which the second point stays on a line through the
+        first one: two in space, one in the plane (8.9)."""
         self._need_orientation_of(self.first)
         return tuple(
             along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
@@ -358,7 +356,7 @@ class Slider(AxialJoint):
         )
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of the joint, the distance of the second point along the line."""
+        """Return the single coordinate of a slider joint, the position of the second point along its line [m]."""
         return (position_along(self.first, self.second, self.unit_axis()),)
 
 
@@ -378,9 +376,8 @@ class Spherical(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the common point: three in space, two in the plane, one on a line
-        (8.7).
-        """
+        """Return the constraint functions of a spherical joint, by which both points coincide: three in space, two
+        in the plane, one on a line (8.7)."""
         return coincident_points(self.first, self.second, dimension)
 
 
@@ -418,9 +415,8 @@ class Universal(Joint):
         super().__post_init__()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the four constraint functions of the joint: three for the common point, one for the right angle
-        between the axes (8.7, 8.8).
-        """
+        """Return the four constraint functions of a universal joint: three for the common point, one for the right
+        angle between its two axes (8.7, 8.8)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -429,9 +425,8 @@ class Universal(Joint):
         return (*points, perpendicular(self.first, first, self.second, second, "angle between the axes"))
 
     def unit_axes(self) -> tuple[Array, Array]:
-        """Return both axes of the joint as perpendicular unit vectors in world axes at the initial pose, shape (3,)
-        each.
-        """
+        """Return both axes of a universal joint as perpendicular unit vectors in world axes at the initial pose,
+        shape (3,) each."""
         first = unit_vector("axis", self.axis)
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
@@ -442,8 +437,8 @@ class Universal(Joint):
         return first, second - (first @ second) * first
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the coordinates of the joint: the angle of the second axis about the first one, and the angle of
-        the second port about the second axis.
+        """Return the two coordinates of a universal joint: the angle of the second axis about the first one, and
+        the angle of the second port about the second axis [rad].
 
         With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
         second cosine a1 . b1 and sine a1 . b3.
@@ -482,9 +477,8 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the constraint functions of the joint: three for the common point and three for the orientation in
-        space, 2 + 1 in the plane, one on a line (8.7, 8.8).
-        """
+        """Return the constraint functions of a fixed joint: three for the common point and three for the
+        orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8)."""
         points = coincident_points(self.first, self.second, dimension)
         if dimension == 1:
             return points
@@ -537,7 +531,8 @@ class Distance(Joint, Portable):
             self.initial_length()  # so that a wrong length is refused here
 
     def initial_length(self) -> float:
-        """Return the length of the link at t = 0 [m]."""
+        """Return the length of a distance link between two points at t = 0 [m]. It is the user's number or
+        function, or by default their distance at the initial pose."""
         if callable(self.length):
             name = f"length of {self}"
             return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
@@ -571,7 +566,8 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """Make a spring for ``model.apply`` that takes the place of this link, which is then not connected.
+        """Make a spring and damper between the points of this distance link, for ``model.apply``. It takes the
+        place of the rigid link, which is then not connected to the model.
 
         Args:
             stiffness: [N/m].
@@ -592,15 +588,13 @@ class Distance(Joint, Portable):
 
     @property
     def path(self) -> TimePath | None:
-        """Squared length divided by twice the initial length [m] as a function of time, for a link of prescribed
-        length; None for a constant length.
-        """
+        """Return the squared length of a link of prescribed length divided by twice its initial length [m], as a
+        function of time; None for a link of constant length."""
         return self._path()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the single constraint function of the link: the squared distance of its points minus the squared
-        length, divided by twice the length (8.10).
-        """
+        """Return the single constraint function of a distance link: the squared distance of its points minus the
+        squared length, divided by twice the initial length (8.10)."""
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)

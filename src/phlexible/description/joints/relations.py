@@ -33,7 +33,7 @@ class RelationRow(Row):
 
     @property
     def is_angle(self) -> bool:
-        """Whether all coordinates in the relation are angles."""
+        """Return whether all joint coordinates in a linear relation (gear, belt) are angles."""
         return all(coordinate.is_angle for coordinate, _ in self.parts)
 
 
@@ -70,15 +70,17 @@ class JointRelation(ModelPart, ABC):
     @property
     @abstractmethod
     def parts(self) -> tuple[RelationPart, ...]:
-        """Joint coordinates in the sum of the relation, with their factors."""
+        """Return the joint coordinates in the sum of a linear relation between joints (gear, rack, screw, belt),
+        each with its factor."""
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Ports of all joints in the relation."""
+        """Return the ports of all joints that a linear relation (gear, rack, screw, belt) connects."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the single constraint function of the relation (8.16).
+        """Return the single constraint function of a linear relation between joint coordinates (8.16): the sum of
+        factor times coordinate minus its initial value.
 
         Raises:
             ModelError: an angle of a port without orientation.
@@ -123,7 +125,7 @@ class Relation(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Joint coordinates in the sum of the relation, with their factors."""
+        """Return the joint coordinates in the sum of a user-defined linear relation, each with its factor."""
         return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
 
 
@@ -157,7 +159,7 @@ class Gear(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Angles of both joints with their factors in the relation."""
+        """Return the angles of both joints of a gear with their factors 1 and -ratio in the linear relation."""
         return angle_of(self, "joint_a", 1.0), angle_of(self, "joint_b", -self.ratio)
 
 
@@ -192,7 +194,8 @@ class Rack(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position of the rack and angle of the pinion with their factors in the relation."""
+        """Return the position of a rack and the angle of its pinion with their factors 1 and -radius in the linear
+        relation."""
         return position_of(self, "rack", 1.0), angle_of(self, "pinion", -self.radius)
 
 
@@ -217,7 +220,8 @@ class Screw(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position and angle of the screw with their factors in the relation."""
+        """Return the position and the angle of a screw with their factors 1 and -lead / (2 pi) in the linear
+        relation."""
         turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
         return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
 
@@ -245,22 +249,21 @@ class Belt(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Angles of both pulleys with their factors in the relation."""
+        """Return the angles of both pulleys of a belt with their factors in the linear relation. The factors are
+        the radii with opposite signs (equal signs if the belt is crossed)."""
         second = self.radius_b if self.is_crossed else -self.radius_b
         return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", second)
 
 
 def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the angle of the joint that is the argument ``argument`` of a relation, with a factor, as a part of
-    the relation.
-    """
+    """Return the angle of one joint of a gear, rack, screw or belt with its factor in the linear relation.
+    ``argument`` is the name of the field that holds the joint."""
     return _part(relation, argument, "angle", factor)
 
 
 def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the position of the joint that is the argument ``argument`` of a relation, with a factor, as a part of
-    the relation.
-    """
+    """Return the position of one joint of a rack or screw with its factor in the linear relation. ``argument`` is
+    the name of the field that holds the joint."""
     return _part(relation, argument, "position", factor)
 
 

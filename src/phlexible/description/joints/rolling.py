@@ -49,7 +49,8 @@ class TiltCoordinate(RoundedCoordinate):
     axis: DirectionOf
 
     def functions(self) -> tuple[Row, ...]:
-        """Return the scalar products of the axis with the directions of the plane, one function each."""
+        """Return the bilinear functions of a wheel's tilt: the dot products of the wheel's axis with the directions
+        of the plane on which it rolls."""
         return tuple(Row((product(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 
@@ -75,9 +76,9 @@ class RollingCoordinate(GapCoordinate):
     radius: float
 
     def functions(self) -> tuple[Row, ...]:
-        """Return the functions of vectors from which the sliding velocity is computed: products of the centre's
-        position with the direction, and of spokes with direction and normal.
-        """
+        """Return the bilinear functions from which the sliding velocity of a rolling wheel is computed: the dot
+        product of the centre's position with a direction of the plane, and of the wheel's spokes with that
+        direction and with the normal."""
         difference = between(self.first, self.second)
         rows = [Row((BilinearTerm(1.0, difference, single(self.along)),), 0.0, self.name)]
         rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
@@ -85,23 +86,22 @@ class RollingCoordinate(GapCoordinate):
         return tuple(rows)
 
     def value(self, y: Array) -> float:
-        """Return zero for the value of the coordinate, as only its rate is defined."""
+        """Return zero as the value of a rolling coordinate, of which only the rate (the sliding velocity of the
+        contact point) is defined."""
         return 0.0
 
     def _up(self, y: Array) -> Array:
         return np.asarray(y[1 + len(self.spokes) :])
 
     def gradient(self, y: Array) -> Array:
-        """Return the coefficients that turn the rates of the functions into the rate of the rolling coordinate,
-        shape (functions,).
-        """
+        """Return the coefficients, shape (functions,), by which the rates of the bilinear functions y give the
+        sliding velocity of a rolling wheel's contact point."""
         up = self._up(y)
         return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
 
     def hessian(self, y: Array) -> Array:
-        """Return the derivatives of ``gradient`` with respect to the functions, shape (functions, functions). The
-        matrix is not symmetric.
-        """
+        """Return the derivatives of ``gradient`` (the coefficients of a wheel's sliding velocity) with respect to
+        the functions y, shape (functions, functions). The matrix is not symmetric."""
         up, k = self._up(y), len(self.spokes)
         size, result = float(np.linalg.norm(up)), np.zeros((len(y), len(y)))
         result[1 : 1 + k, 1 + k :] = -self.radius * (np.eye(k) / size - np.outer(up, up) / size**3)
@@ -128,16 +128,17 @@ class RollingRow(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Joint coordinates in the relation, of which rolling has none."""
+        """Return an empty tuple: a rolling condition has no joint coordinates, unlike other relations."""
         return ()
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """Ports of the plane and of the centre of the wheel."""
+        """Return the ports of the plane and of the wheel's centre of a rolling condition."""
         return self.first, self.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """Return the single constraint function of this condition in terms of the poses of both ports.
+        """Return the single constraint function of a rolling condition: the height of the wheel's centre over the
+        plane, or no sliding along one direction.
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.
@@ -215,9 +216,9 @@ class Rolling:
         set_fields(self, relations=tuple(RollingRow(*arguments, condition.value) for condition in RollingCondition))
 
     def connect_rows(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
-        """Connect the conditions of rolling to a model by the function ``connect`` and return them; in the plane
-        there is one direction of rolling.
-        """
+        """Add the conditions of rolling without slip (height, sliding along one or two directions) to a model, and
+        return them. The function ``connect`` is called with each; in a planar model the second direction is left
+        out."""
         for row in self.relations[dimension:]:
             receive(row, *row.ports)
         return tuple(connect(row) for row in self.relations[:dimension])

@@ -17,7 +17,8 @@ _CHANGE: ContextVar[Change | None] = ContextVar("_CHANGE", default=None)
 
 @contextmanager
 def changed_bodies(change: Change) -> Iterator[None]:
-    """Context manager in which ``Mechanism.add`` places ``change(body)`` instead of the user's body."""
+    """Context manager in which ``Mechanism.add`` places ``change(body)`` instead of the user's body, for comparing
+    discretizations of a model."""
     token = _CHANGE.set(change)
     try:
         yield
@@ -26,22 +27,22 @@ def changed_bodies(change: Change) -> Iterator[None]:
 
 
 def changed_body(body: Any) -> Any:
-    """Return the body that a model places for a user's body: the body itself, or its replacement inside of
-    ``changed_bodies``.
-    """
+    """Return the body that a model places for a user's body: the body itself, or its replacement inside of the
+    context ``changed_bodies``."""
     change = _CHANGE.get()
     return body if change is None else change(body)
 
 
 def with_half_the_elements(body: Any) -> Any:
-    """Return a beam or rod with half as many elements; other bodies are returned unchanged."""
+    """Return a beam or rod with half as many finite elements; other bodies, and those with a single element, are
+    returned unchanged."""
     is_divisible = isinstance(body, Beam | Rod) and body.elements > 1
     return replace(body, elements=body.elements // 2) if is_divisible else body
 
 
 def in_another_frame(body: Any) -> Any:
-    """Return a beam with another floating frame; other bodies, and beams with modes, which belong to a frame, are
-    returned unchanged."""
+    """Return a beam with another choice of floating frame (simply supported instead of mean axis, or mean axis
+    instead of others); other bodies and beams with modes are returned unchanged."""
     if not isinstance(body, Beam) or body.modes is not None:
         return body
     return replace(body, frame=Frame.SIMPLY_SUPPORTED if body.frame is Frame.MEAN_AXIS else Frame.MEAN_AXIS)

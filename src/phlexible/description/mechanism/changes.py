@@ -29,8 +29,8 @@ from phlexible.errors import ModelError
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
-    """Return the name for a new body: the given one if it is free, or "beam 1", "beam 2", ... after the
-    ``equal_count`` bodies of its kind.
+    """Return the name for a new body of a model: the user's name if no other body has it, or without one "beam 1",
+    "beam 2", ..., counted after the ``equal_count`` bodies of the same class.
 
     Raises:
         ParameterError: no text.
@@ -45,7 +45,8 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
 
 
 def label_of_value(value: object) -> str:
-    """Return the name by which a message refers to a user's value."""
+    """Return the text by which an error message refers to a user's value: the name of a body, kind and name of a
+    joint or load, else its repr."""
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
@@ -60,7 +61,7 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
-    """Refuse a joint or relation with a name that another one has.
+    """Raise ModelError if a joint or relation has the same name as another one in the model.
 
     Raises:
         ModelError: the name is taken.
@@ -70,8 +71,8 @@ def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRel
 
 
 def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
-    """Match new joints, loads and other parts to the parts of the same name that they replace. Return the new
-    parts, with the old names, by the old parts.
+    """Return a dictionary from parts of a mechanism (joints, loads, springs, ...) to the user's new parts that
+    replace them, matched by name. The new parts inherit the names.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -149,7 +150,8 @@ def _bodies_of(joint: Joint) -> set[PlacedBody]:
 
 
 def _all_references(part: object) -> Iterator[object]:
-    """Yield the bodies and parts that a part refers to, directly or through other parts."""
+    """Yield all bodies and parts of a mechanism that a part refers to, directly or through other parts. A load
+    refers to its attachment's body, a gear to its joints and their bodies."""
     for reference in references(part):
         one = reference.placed if isinstance(reference, Attachment) else reference
         yield one

@@ -21,7 +21,7 @@ class Condition(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """Return the condition as text for messages."""
+        """Return the condition that triggers an event as text for messages, such as "angle of hinge above 1"."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Make an event from the arguments of ``model.at``, after checking them.
+    """Make an event of a run, which locks or releases joints at a time or when a condition is met. The arguments
+    are those of ``Mechanism.at`` and are checked.
 
     Args:
         when: time of the event [s], or a condition.
@@ -113,7 +114,8 @@ def event(
 
 
 def check_not_released(event: Event, released: Sequence[Constraint], when: str) -> None:
-    """Refuse an event that locks a joint which an earlier event has released.
+    """Raise ModelError if an event locks a joint which an earlier event has released (``released``), since a
+    released joint has no coordinates. ``when`` is the time as text.
 
     Raises:
         ModelError: names the joint.
@@ -128,9 +130,8 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
 
 
 def _lock_of(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
-    """Return the relation that keeps one coordinate of a joint constant. The name is numbered if the joint was
-    locked before.
-    """
+    """Return the relation that keeps one coordinate of a joint constant, by which an event locks it. It gets a
+    number in its name if the joint was locked before."""
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))
 
 
@@ -149,7 +150,8 @@ def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint,
 
 
 def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[JointRelation]:
-    """Yield the relations that events lock and that are not among the constraints ``known``, each once."""
+    """Yield the constraints (relations) that events of a run will lock and that are not among the existing
+    constraints ``known``, each once."""
     seen: list[Constraint] = list(known)
     for event in events:
         for constraint in event.locked:
@@ -159,9 +161,8 @@ def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[J
 
 
 def switches_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[Switch]:
-    """Yield the constraints that events lock or release, each once. Those among ``known`` are active at the
-    start.
-    """
+    """Yield the constraints that events of a run lock or release, each once. They are active at the start if they
+    are among the existing constraints ``known``."""
     seen: list[Constraint] = []
     for event in events:
         for constraint in (*event.locked, *event.released):

@@ -91,16 +91,14 @@ class Mechanism(MechanismParts):
     """
 
     def set_events(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
-        """Set the events and switches of a mechanism that was loaded from a file, and return the mechanism itself.
-        The locks of the events are among its relations.
-        """
+        """Store the events of a mechanism that was loaded from a file, and its switches (constraints that events
+        lock or release); return the mechanism itself."""
         self._events, self._switches = list(events), switches
         return self
 
     def with_locks(self) -> Self:
-        """Return a copy for a run, with the relations that events will lock; the mechanism itself if it has no
-        events.
-        """
+        """Return a copy of the mechanism for a run, which also contains the constraints that its events will lock;
+        the mechanism itself if it has no events."""
         if not self._events or self._switches:
             return self
         copy = copies.copy(self)
@@ -109,9 +107,8 @@ class Mechanism(MechanismParts):
         return copy
 
     def sketch(self) -> Self:
-        """Return a shallow copy with the same bodies and parts. Loads that are applied to it do not affect this
-        mechanism.
-        """
+        """Return a shallow copy of the mechanism with the same bodies and parts, to which loads can be added
+        without affecting this mechanism."""
         copy = copies.copy(self)
         copy._loads, copy._applied, copy._compounds = [*self._loads], {**self._applied}, [*self._compounds]
         return copy
@@ -169,7 +166,8 @@ class Mechanism(MechanismParts):
         *,
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
-        """Place a body in the model; the same description may be placed any number of times.
+        """Add a body to the model at a position, rotation and velocity, and return its handle. The same description
+        may be added any number of times.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -231,8 +229,8 @@ class Mechanism(MechanismParts):
         return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
-        """Declare bodies of the model, named from start to end, as the parts of one beam, and return its handle. No
-        joints are added.
+        """Declare equal beams of the model, given by their names from start to end, as the parts of one long beam,
+        and return its handle. No joints are added.
 
         Raises:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
@@ -245,8 +243,8 @@ class Mechanism(MechanismParts):
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
     ) -> PlacedRod:
-        """Connect sections in the model, named from start to end, by the elastic elements of a rod, and return its
-        handle.
+        """Connect rigid sections in the model by the elastic elements of a rod, and return the rod's handle. The
+        sections are given by their names from start to end.
 
         Args:
             name: of the rod.
@@ -391,7 +389,7 @@ class Mechanism(MechanismParts):
         return made
 
     def expect(self, event: Event) -> None:
-        """Add an event of another mechanism, whose parts must be those of this one."""
+        """Append an event of a run to the model's list; its joints must belong to this model."""
         for lock in event.locked:
             receive(lock, *ports_of(lock))
         self._events.append(event)
@@ -503,8 +501,8 @@ def copy_parts(
     rods: Mapping[str, Rod] | None = None,
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Connect and apply all joints, loads and other parts of a mechanism to a copy, whose bodies have the same
-    names.
+    """Connect and apply all joints, loads, springs and other parts of a mechanism ``source`` to a mechanism
+    ``copy``. The copy already has bodies of the same names.
 
     Args:
         source: is not changed.
@@ -539,8 +537,8 @@ def copy_parts(
 
 
 def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Place the bodies of a mechanism in a copy at the same poses, with new descriptions for the names in
-    ``descriptions``.
+    """Place the bodies of a mechanism ``source`` in a mechanism ``copy`` at the same poses and velocities, with new
+    descriptions for the names in ``descriptions``.
 
     Raises:
         ModelError: an unknown name, or another kind of body.
@@ -569,8 +567,8 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warn of joints, elements, drives and loads that were made on bodies of the model but neither connected nor
-    applied.
+    """Warn of joints, springs, drives and loads that the user made on bodies of the model but neither connected nor
+    applied. They have no effect.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """

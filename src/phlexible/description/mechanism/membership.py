@@ -40,9 +40,8 @@ Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
 def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
-    """Yield the attachments and frames that a part acts on, directly or through its joints, and those that its
-    controller measures.
-    """
+    """Yield the ports (attachment points and frames) on which a joint, load or sensor acts. They include those of
+    its joints and those that its controller measures."""
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
             yield each
@@ -53,20 +52,21 @@ def ports_of(part: ModelPart | Sensor) -> Iterator[Port]:
 
 
 def joints_of(part: ModelPart | Sensor) -> Iterator[Joint]:
-    """Yield the joints in which an element or drive acts, or which its controller measures."""
+    """Yield the joints in which a spring, motor or drive acts, or which its controller measures."""
     return (reference for reference in references(part) if isinstance(reference, Joint))
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
-    """Yield the starts of bodies that a ``Fixed`` joint clamps, which decide the floating frame of a beam."""
+    """Yield the start attachments of bodies that a ``Fixed`` joint clamps there; they decide which floating frame a
+    beam gets."""
     for port in (joint.first, joint.second):
         if isinstance(joint, Fixed) and isinstance(port, Attachment) and port.location in (Start(), Along(0.0)):
             yield port
 
 
 def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
-    """Refuse a part that is attached to a body, or acts in a joint, of another model. Joints are given by their
-    ``id``.
+    """Raise ModelError if a part (joint, load, sensor) is attached to a body, or acts in a joint, of another model.
+    ``joints`` are the model's joints by their ``id``.
 
     Raises:
         ModelError: names the attachment or the joint.
@@ -82,7 +82,8 @@ def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints:
 
 
 def check_nodes(part: Part) -> None:
-    """Refuse a part that acts between two nodes of a string, or off the interfaces of a flexible body.
+    """Raise AttachmentError if a part (joint or load) acts where none may: between two nodes of a string, or on a
+    point of a flexible body that is not one of its interfaces.
 
     Raises:
         AttachmentError: the message names the attachment and possible locations.
@@ -118,9 +119,8 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """Return some attachment of a body at which parts may act: its origin, or a node or interface if it has no such
-    origin.
-    """
+    """Return any attachment of a body at which joints and loads may act: its origin, or else a node or
+    interface."""
     if isinstance(placed.body, String):
         return placed.start
     if isinstance(placed.body, SoftBody):
@@ -131,13 +131,13 @@ def _any_port(placed: PlacedBody) -> Attachment:
 
 
 def _is_between(port: Attachment) -> bool:
-    """Return whether an attachment lies between two nodes of a body in absolute coordinates."""
+    """Return whether an attachment lies between two nodes of a body with nodal unknowns (string, soft body), and
+    not on a node."""
     return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Refuse a part with ports or load values outside the plane of a planar model, or off the line of a model on a
-    line.
+    """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the model.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -174,7 +174,8 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Check the arguments of ``Mechanism.add`` for one body, compute its data and return its handle.
+    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data or share those of
+    an equal body, and return its handle.
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
@@ -226,7 +227,8 @@ def place(
 
 
 def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
-    """Compute the data of a body with a floating frame, and check that all its motions carry kinetic energy.
+    """Return the mass and stiffness data of a body with a floating frame. Every motion of the body is checked to
+    have kinetic energy (a regular mass matrix).
 
     Raises:
         SingularMassError: a motion of the body carries no kinetic energy.
@@ -245,8 +247,8 @@ COMPRESSED = 1e-20
 
 
 def check_strains(placed: PlacedBody) -> None:
-    """Refuse an initial shape in which an element of a string has no length, or an element of a soft body is
-    inverted or flat.
+    """Raise ParameterError if the initial shape of a body is impossible: an element of a string has no length, or
+    an element of a soft body is inverted or flat.
 
     Raises:
         ParameterError: names the element.
@@ -270,7 +272,8 @@ def check_strains(placed: PlacedBody) -> None:
 
 
 def single_velocity(name: str, velocity: Field) -> Array:
-    """Return the user's velocity of a body with a frame, shape (3,) [m/s], and refuse a function of position.
+    """Return the initial velocity of a body's origin from the user's argument, shape (3,) [m/s]; raise ModelError
+    for a function of position, which only strings and rods take.
 
     Raises:
         ModelError: a function.
@@ -289,7 +292,8 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
 
 
 def _warn_of_degrees(rotation: RotationLike | None) -> None:
-    """Warn of a rotation angle of more than a full turn, which is probably in degrees."""
+    """Warn if the rotation angle of a new body is more than a full turn, because it is probably in degrees instead
+    of radians."""
     if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > FULL_ROTATION:
         warn_user(
             f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",

@@ -30,12 +30,14 @@ PartType = TypeVar("PartType")
 
 
 def is_named_part(value: object) -> bool:
-    """Return whether a value is a joint, relation, load, force element or drive."""
+    """Return whether a value is a joint, a relation between joints, a load, a force element or a drive, which have
+    names in a model."""
     return isinstance(value, NAMED)
 
 
 def one_of(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
-    """Return the part with the given name; raise an error that lists the names if there is none or several.
+    """Return the part of a model (of a kind such as "joint") that has the given name; raise ModelError, with the
+    known names, if there is none or more than one.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.
@@ -77,7 +79,8 @@ class MechanismParts:
         self._compounds: list[tuple[object, tuple[Named, ...]]] = []  # parts that consist of others, with these
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a mechanism from a pickle and index its joints and bodies by their new identities."""
+        """Restore a mechanism from a pickle, with its joints and bodies indexed by the identities of the new
+        objects."""
         self.__dict__.update(state)
         self._joints = {id(joint): joint for joint in self._joints.values()}
         self._latest = {id(placed.body): placed for placed in self._latest.values()}
@@ -94,26 +97,27 @@ class MechanismParts:
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """Placed bodies of the model: those with a frame, then those in absolute coordinates, each in the order of
-        addition.
-        """
+        """Return the handles of the bodies of the model: those with a floating or rigid frame first, then those
+        with nodal unknowns, each in the order of addition."""
         if self._ordered is None:
             self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
         return self._ordered
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
-        """Handles of beams that were added in parts; the parts are among the bodies."""
+        """Return the handles of the beams that were added in several parts; the parts themselves are among the
+        bodies of the model."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, PlacedSplitBeam))
 
     @property
     def rods(self) -> tuple[RodInModel, ...]:
-        """Handles and elastic elements of the rods of the model; their sections are among the bodies."""
+        """Return the rods of the model, each with its handle and its elastic elements; their rigid sections are
+        among the bodies of the model."""
         return tuple(whole for whole in self._wholes.values() if isinstance(whole, RodInModel))
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Handles of beams in parts and of rods, by name."""
+        """Return the handles of the model's rods and of its beams in several parts, by name."""
         return {name: handle_of(whole) for name, whole in self._wholes.items()}
 
     @property
@@ -128,14 +132,14 @@ class MechanismParts:
 
     @property
     def elements(self) -> tuple[ForceElement, ...]:
-        """Force elements of the model (springs, dampers, motors and others) in the order in which they were
-        applied, then the elements of rods.
-        """
+        """Return the force elements of the model (springs, dampers, motors, contacts) in the order in which they
+        were applied. The elastic elements of its rods follow."""
         return (*self._elements, *(element for rod in self.rods for element in rod.elements))
 
     @property
     def applied_elements(self) -> tuple[ForceElement, ...]:
-        """Force elements that were applied to the model, without those of rods."""
+        """Return the force elements (springs, dampers, motors, contacts) that were applied to the model, without
+        the elastic elements of rods."""
         return tuple(self._elements)
 
     @property
@@ -155,12 +159,14 @@ class MechanismParts:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Events of a run of the model, in the order in which ``at`` added them."""
+        """Return the events (locks and releases of joints) that ``Model.at`` scheduled for runs of the model, in
+        the order of the calls."""
         return tuple(self._events)
 
     @property
     def switches(self) -> tuple[Switch, ...]:
-        """Constraints that events lock or release; filled in the copy that ``with_locks`` returns."""
+        """Return the constraints of the model that events lock or release in a run, with their initial state. They
+        exist only in the copy that ``with_locks`` returns."""
         return self._switches
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
@@ -201,12 +207,13 @@ class MechanismParts:
         return f"{type(self).__name__}(dimension={self._dimension}, {part_counts(self)})"
 
     def _ipython_key_completions_(self) -> list[str]:
-        """Return the names that notebooks suggest after ``model["``."""
+        """Return the names of bodies that notebooks suggest as completions after ``model["``."""
         return [*self._wholes, *self._bodies]
 
 
 def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
-    """Return all joints, relations, loads, force elements and drives of a mechanism."""
+    """Return all parts of a mechanism that have names besides bodies: joints, relations, loads, force elements and
+    drives."""
     kinds = (mechanism.joints, mechanism.relations, mechanism.loads, mechanism.applied_elements, mechanism.drives)
     return tuple(part for parts in kinds for part in parts)
 

@@ -40,12 +40,13 @@ class RodInModel(NamedTuple):
 
     @property
     def stress_free(self) -> Array:
-        """Strains of the rod (stretch and shear, then curvature) without stress, shape (elements, points, 6)."""
+        """Return the strains (stretch and shear, then curvatures) at which a rod in a model has no stress. They are
+        those at its quadrature points, shape (elements, points, 6)."""
         return np.array([element.natural for element in self.elements])
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
-    """Return the handle of a beam in parts or of a rod."""
+    """Return the handle, which the user sees, of a beam in several parts or of a rod."""
     return whole.handle if isinstance(whole, RodInModel) else whole
 
 
@@ -60,8 +61,8 @@ def rod_sections(
     angular_velocity: ArrayLike | None,
     shape: Field | None,
 ) -> list[SectionToAdd]:
-    """Return the sections of a rod from start to end, as arguments of ``Mechanism.add``, from the arguments of the
-    rod's own ``add``.
+    """Return the arguments of ``Mechanism.add`` for each rigid section of a rod, from start to end. They are
+    computed from the arguments with which the user added the rod.
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -81,7 +82,8 @@ def rod_sections(
 
 
 def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """Make a rod out of sections that are placed in a model, with the elastic elements between them.
+    """Make a rod out of rigid sections (``nodes``) that are placed in a model, by creating the elastic elements
+    between them.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -108,9 +110,8 @@ def _speeds(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
-    """Return the initial velocity [m/s] and angular velocity [rad/s] of each section of a rod, None where joints
-    determine them.
-    """
+    """Return the initial velocity [m/s] and angular velocity [rad/s] of each rigid section of a rod. Each is None
+    where it is to be solved from the joints."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
     if velocity is None:
@@ -141,8 +142,8 @@ def part_places(
     dimension: int,
     taken: Collection[str],
 ) -> list[tuple[str, Array, Array]]:
-    """Return name, position and rotation of each part of a split beam, from the arguments of the beam's own
-    ``add``.
+    """Return name, initial position and rotation matrix of each part of a split beam, computed from the arguments
+    with which the user added the beam.
 
     Raises:
         ModelError: a part's name is taken.
@@ -157,7 +158,7 @@ def part_places(
 
 
 def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """Return the handle of a beam whose parts, from start to end, are the given bodies.
+    """Return the handle of a beam in several parts, which are the given bodies from start to end.
 
     Raises:
         ModelError: they are not beams of one length.
@@ -176,8 +177,8 @@ def part_names(name: str, count: int) -> list[str]:
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Return the new descriptions by the names of bodies, with those of split beams and rods divided into their
-    parts.
+    """Return new body descriptions by the names of single bodies. The description of a split beam or rod is divided
+    into those of its parts.
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.
