@@ -488,15 +488,13 @@ def energy_scale(run: RecordedRun) -> float:
 
     Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
     """
-    record, system = run.recording, run.system
+    record, system = run.recording.inner, run.system
     reach = system.largest_length + float(np.abs(record.position).max(initial=0.0))
     arms = np.array([1.0 if owner.row.is_angle else reach for owner in system.owners])
     joints, forces = np.abs(record.multipliers) @ arms, np.abs(record.forces) * (reach + np.abs(record.theta))
     parts = float((joints + forces.sum(axis=1)).max())
-    duration = float(np.ptp(record.time)) or np.inf
-    digit = (
-        iterations(record) * float(np.finfo(float).eps) * reach / duration
-    )  # the last one of places, in a step [m/s]
+    duration = float(np.ptp(run.recording.time)) or np.inf
+    digit = iterations(run.recording) * float(np.finfo(float).eps) * reach / duration  # of places, in a step [m/s]
     mass = sum(placed.data.mass for placed in system.bodies)
     return float(parts + mass * digit**2 / ROUND_OFF)
 

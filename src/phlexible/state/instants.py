@@ -98,27 +98,19 @@ class GivenFunctions:
     @cached_property
     def frame_accelerations(self) -> Array:
         """Accelerations of the origins of the moving frames at all times, shape (instants, frames, 3) [m/s^2]."""
-        each = [
-            np.array([frame_acceleration(frame, float(t), self.end) for t in self.times]) for frame in self.moving
-        ]
-        return self._stacked(each, 3)
+        return self._differentiated(frame_acceleration, self.moving, 3)
 
     @cached_property
     def frame_rotation_curvatures(self) -> Array:
         """Second time derivatives of the rotation matrices of the moving frames, shape (instants, frames, 3, 3)
         [1/s^2].
         """
-        each = [
-            np.array([frame_rotation_rates(frame, float(t), self.end)[1] for t in self.times])
-            for frame in self.moving
-        ]
-        return self._stacked(each, 3, 3)
+        return self._differentiated(lambda *at: frame_rotation_rates(*at)[1], self.moving, 3, 3)
 
     @cached_property
     def path_accelerations(self) -> Array:
         """Second time derivatives of the paths of drives at all times, shape (instants, paths)."""
-        each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
-        return self._stacked(each)
+        return self._differentiated(lambda path, *at: path.rates(*at)[1], self.driven)
 
     def first_order(self) -> tuple[Array, ...]:
         """Return the values and first time derivatives of all moving frames and paths, as a tuple of arrays."""
@@ -143,6 +135,12 @@ class GivenFunctions:
     def at(self, instants: Points) -> Self:
         """Return the prescribed motions at the chosen instants only."""
         return type(self)(self.moving, self.driven, self.times[instants], self.end)
+
+    def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
+        """Return a derivative of each part (frame or path) at all times, shape (T, parts, ...), from values up to
+        ``end``."""
+        each = [np.array([derivative(part, float(t), self.end) for t in self.times]) for part in parts]
+        return self._stacked(each, *shape)
 
     def _stacked(self, arrays: list[Array], *shape: int) -> Array:
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))

@@ -100,6 +100,15 @@ class RecordedStates:
         )
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
+    @property
+    def inner(self) -> "RecordedStates":
+        """All instants but the first and the last, or all where there are no others.
+
+        Multipliers and forces of both ends are not computed for it.
+        """
+        known: RecordedStates = vars(self).get("_late", (self,))[0]
+        return known.rows(slice(1, -1)) if len(self.time) > 2 else self
+
     def rows(self, rows: slice | IntArray) -> Self:
         """Return the recording at the chosen instants only; a slice does not copy."""
         arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}

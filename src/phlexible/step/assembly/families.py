@@ -341,7 +341,8 @@ class ContactGroupTables:
         ]
         self._axes: list[int] = []
         joined = [(each.first, each.second) for each in system.mechanism.joints if isinstance(each, HOLDING_POINTS)]
-        self._far = [self._places[k][end] for k, end in far_ends(self._members, joined)]
+        far = far_ends(self._members, joined) if self._members else ()
+        self._far = [self._places[k][end] for k, end in far]
         self._stored_pairs, self._stored_rotations = kept_pairs(system), kept_turns(system)
         for number, member in self._members:
             rubs = self._contact_groups[number].friction and member.radius

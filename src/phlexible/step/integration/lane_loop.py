@@ -9,6 +9,8 @@ in a program of their own.
 
 from collections.abc import Sequence
 from contextvars import copy_context
+from sys import maxsize
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -83,28 +85,25 @@ class LaneLoop:
         most = max(known.values(), key=len, default=[])
         if len(most) < 2 or (lanes := self._structures.of([call.memory for call in most])) is None:
             return []
-        fitting = [call for call in most if lanes.fits(call.memory)]
-        if len(fitting) < 2:
-            return []
+        fitting = [call for call in most if lanes.fits(call.memory)]  # the first does
         phases = [call.since_stored for call in fitting]
         phase = max(phases, key=phases.count)
         leading = [call for call in fitting if call.since_stored == phase]
         waiting = [call for call in fitting if call.since_stored != phase]
         every = int(fitting[0].request[0]["every"])
-        steps = min([(call.since_stored - phase) % every for call in waiting], default=None)
+        steps = min([(call.since_stored - phase) % every for call in waiting], default=maxsize)
         if len(leading) > 1:
             self._take(lanes, leading, steps)
         else:
             leading[0].most = steps
         return waiting
 
-    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int | None) -> None:
+    def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
         """Take the steps of several calls in SIMD lanes and store the results in the calls: as many steps as the
         shortest call requests, and at most ``most``."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
-        steps, substeps = min(int(call.request[0]["steps"]) for call in calls), len(first.sizes)
-        steps = steps if most is None else min(steps, most)
+        steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)
         requests = np.concatenate([call.request for call in spread])
         requests["steps"], requests["continues"] = steps, True
         for call in calls:
@@ -120,12 +119,15 @@ class LaneLoop:
         if lanes.is_specialized and lanes not in self._announced:
             announce_structure(*arguments)
             self._announced = [lanes]
+        begin = perf_counter()
         done = int(advance.source(*arguments)[0])
+        seconds = perf_counter() - begin
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
             call.rows[:kept] = rows[:, :, lane]
             call.reactions[:] = reactions[:, lane]
-            call.taken, call.is_in_lanes = (done, CONVERGED if done == steps else int(lanes.status[lane])), True
+            call.seconds, call.is_in_lanes = seconds, True
+            call.taken = (done, CONVERGED if done == steps else int(lanes.status[lane]))
 
 
 def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:

@@ -281,9 +281,9 @@ class Simulation:
             self._since_stored = (self._since_stored + done) % self._every
         self._failed = done < steps and not taken.is_stopped
         if done == self._block:
-            growth = GROWTH
-            if self._tolerance is None:
-                growth = int(BLOCK_SECONDS / max(wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH))
+            # in lanes the time between steps is that of other mechanisms
+            seconds = max(taken.lane_seconds or wall.perf_counter() - begin, BLOCK_SECONDS / MOST_GROWTH)
+            growth = int(BLOCK_SECONDS / seconds) if self._tolerance is None else GROWTH
             self._block = max(self._block, min(growth * self._block, self._longest_block()))
         return done
 

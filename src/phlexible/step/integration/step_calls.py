@@ -7,9 +7,8 @@ A run yields each call, and continues once the call is answered. ``completed`` t
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from sys import maxsize
 from typing import Any, TypeVar
-
-import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.step.tables.memory import Memory
@@ -43,7 +42,8 @@ class StepCall:
     taken: tuple[int, int] | None = None
     error: BaseException | None = None
     is_in_lanes: bool = False
-    most: int | None = None  # steps that are to be taken alone
+    seconds: float = 0.0  # of the loop in lanes, equal for all of them
+    most: int = maxsize  # steps that are to be taken alone
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -73,9 +73,9 @@ class StepCall:
     def take(self) -> None:
         """Call the compiled step loop for the steps of this call alone, and store its answer or the exception in
         the call."""
-        if self.most is not None:
+        if self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
-            self.request["steps"] = np.minimum(self.request["steps"], self.most)
+            self.request["steps"] = self.most
         arguments = self.sizes, self.request, self.moving, self.loads, self.reactions, self.rows
         try:
             with self.guard() if self.guard else nullcontext():

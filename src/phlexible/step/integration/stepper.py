@@ -122,7 +122,7 @@ class Stepper(MechanismState):
         rates = self._controllers.moving_rates(instants[:-1]) if with_controllers else NOTHING
         rows = StoredRows(self.memory, count, storage)
         at_once, purpose = 1 if with_controllers or has_laws else count, MEASURING if with_controllers else REGULAR
-        done, status = 0, CONVERGED
+        done, status, seconds = 0, CONVERGED, 0.0
         while True:
             if with_controllers and done and not self._evaluate_controllers(float(instants[done]), rates[done]):
                 break
@@ -132,6 +132,7 @@ class Stepper(MechanismState):
             else:
                 yield (call := self._call(rows, step, ahead, purpose))
                 taken, status = self._record_answer(rows, call)
+                seconds += call.seconds
             done += taken
             if status == TOUCHING:
                 around = self._contact_substeps(instants[done : done + 2], step)
@@ -141,7 +142,8 @@ class Stepper(MechanismState):
                 break
         self.measured_at = float(instants[done]) if with_controllers and done else nan
         found, error = self.memory.rows(rows.numbers), float(self._step_error[0])
-        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
+        is_stopped = self._stop is not None
+        return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials, seconds)
 
     def attempt(self, time: float, step: float) -> bool:
         """Take one step of any size ``step`` [s] with loads and prescribed motions constant at a time [s], and

@@ -39,6 +39,7 @@ class Advance(NamedTuple):
         last_error: largest estimated error of the steps after the last stored row, see ``error``.
         is_stopped: a controller or a law raised an error before the next one: ``raise_deferred`` raises it.
         trials: number of steps that were tried in order to solve for laws of the state.
+        lane_seconds: time of the compiled steps in lanes [s]; 0 for steps of a mechanism alone.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
@@ -49,6 +50,7 @@ class Advance(NamedTuple):
     last_error: float
     is_stopped: bool = False
     trials: int = 0
+    lane_seconds: float = 0.0
     watched: Mapping[str, Array] = MappingProxyType({})
 
     @property

@@ -199,8 +199,8 @@ class Memory:
         data = {name: np.ascontiguousarray(array) for name, array in tables.items()}
         other._tables, other._template = {**self._tables, **data}, self._template.copy()
         other._types = [] if data.keys() & {*_OF_TYPES} else self._types
-        for name, array in data.items():
-            other._template[PLACES[name]] = array.__array_interface__["data"][0]
+        addresses = [array.__array_interface__["data"][0] for array in data.values()]
+        other._template[[PLACES[name] for name in data]] = addresses
         other._allocate()
         return other
 
@@ -216,15 +216,11 @@ class Memory:
         changed: dict[str, Array] = {}
         for name, own in self._tables.items():
             array = tables.get(name, own[:0])
-            if array is own or not (own.size or array.size):
+            if array is own or not own.size + array.size or (array.shape == own.shape and (own == array).all()):
                 continue
-            if array.shape != own.shape:
+            if array.shape != own.shape or own.dtype == np.int64:
                 return None
-            is_same = bool((own == array).all())
-            if not is_same and own.dtype == np.int64:
-                return None
-            if not is_same:
-                changed[name] = array
+            changed[name] = array
         return self.with_numbers(changed)
 
     def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
