@@ -28,12 +28,13 @@ INTERNAL = {
     "initial_nodes memory node_places paint contact_positions port_locations sections_at skin with_rotation "
     "stiffness_at "
     "stress_space with_axial",
-    "description.joints": "across parts rows unit_axes unit_axis coordinates warn_of_gravity",
-    "description.interactions": "area at_time availability check_inside check_size continued coordinate "
-    "coordinate_name coordinates direction entries extent forces gaps initial_coordinate is_active "
-    "is_actuator is_lossy is_plain members parts periods_of_delay quadrature "
-    "read rows share target_at times touchers",
-    "measure": "continued of of_kind read rows share",
+    "description.joints": "perpendicular_directions parts constraints unit_axes unit_axis coordinates "
+    "warn_of_gravity",
+    "description.interactions": "area at_time availability check_components check_size coordinate "
+    "coordinate_name coordinates constraints direction entries extent forces gaps initial_coordinate is_active "
+    "is_actuator is_lossy is_plain_function members parts delay_periods quadrature "
+    "read rows share target_at times touching_ports unwrapped",
+    "measure": "unwrapped of of_kind read rows share",
     "shapes": "centred placed",
     "description.mechanism": "applied_elements expect group group_rod switches with_locks set_events",
     "description": "drawn elastic expect receive settle waiting",

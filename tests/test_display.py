@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.display import said, written
+from phlexible.display import as_text, written
 from phlexible.results.progress import shown
 
 pytest.importorskip("matplotlib")
@@ -172,8 +172,8 @@ def test_signatures_are_short_in_help():
     assert "initial: InitialKind | str | State | Equilibrium = 'undeformed'" in str(
         inspect.signature(ph.Model.simulate)
     )
-    assert said(np.ndarray | None) == "ndarray | None"
-    assert said(Callable[[float], int] | Literal["a"]) == "Callable | Literal['a']"
+    assert as_text(np.ndarray | None) == "ndarray | None"
+    assert as_text(Callable[[float], int] | Literal["a"]) == "Callable | Literal['a']"
     for name in ph.__all__:
         public = getattr(ph, name)
         methods = [getattr(public, each) for each in dir(public) if not each.startswith("_")]

@@ -139,7 +139,7 @@ def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title
     return f"<table style='{STYLE}'>{''.join(lines)}</table>"
 
 
-def beside(*parts: str) -> str:
+def in_row(*parts: str) -> str:
     """Return HTML that shows several pieces of HTML side by side in a row."""
     inside = "".join(f"<div>{part}</div>" for part in parts)
     return f"<div style='display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start'>{inside}</div>"
@@ -169,7 +169,7 @@ def _cell(value: str | Html) -> str:
 ARRAY_LIKE = frozenset(get_args(ArrayLike))
 
 
-class _Said:
+class _PlainText:
     """Shows itself as a text without quotes."""
 
     def __init__(self, text: str) -> None:
@@ -207,15 +207,15 @@ def short(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=parameters, return_annotation=_annotation(signature.return_annotation))
 
 
-def _annotation(given: Any) -> Any:
-    return given if given is inspect.Signature.empty else _Said(said(given))
+def _annotation(annotation: Any) -> Any:
+    return annotation if annotation is inspect.Signature.empty else _PlainText(as_text(annotation))
 
 
-def _default(given: Any) -> Any:
-    return given.value if isinstance(given, Enum) else given
+def _default(default: Any) -> Any:
+    return default.value if isinstance(default, Enum) else default
 
 
-def said(annotation: Any) -> str:
+def as_text(annotation: Any) -> str:
     """Return a type annotation as a short text, such as "float | None", as signatures in ``help`` show it."""
     match annotation:
         case None:
@@ -228,7 +228,7 @@ def said(annotation: Any) -> str:
             return annotation.__name__
     origin, given = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return said(given[0])
+        return as_text(given[0])
     if origin in (Union, UnionType):
         return _union(given)
     if origin is Literal:
@@ -239,13 +239,13 @@ def said(annotation: Any) -> str:
         kind = origin or annotation
         return "None" if kind is NoneType else str(getattr(kind, "__name__", kind)).rpartition(".")[2]
     name = getattr(origin, "__name__", str(origin))
-    inside = ", ".join("..." if each is Ellipsis else said(each) for each in given if not isinstance(each, list))
+    inside = ", ".join("..." if each is Ellipsis else as_text(each) for each in given if not isinstance(each, list))
     return f"{name}[{inside}]"
 
 
-def _union(given: tuple[Any, ...]) -> str:
+def _union(members: tuple[Any, ...]) -> str:
     """Return a union type as text, such as "float | None"; the many members of ArrayLike are shown as one."""
-    is_array = ARRAY_LIKE <= set(given)
-    own = [each for each in given if not (is_array and each in ARRAY_LIKE)]
-    names = [*(["ArrayLike"] if is_array else []), *(said(each) for each in own if each is not NoneType)]
-    return " | ".join([*dict.fromkeys(names), *(["None"] if NoneType in given else [])])
+    is_array = ARRAY_LIKE <= set(members)
+    own = [each for each in members if not (is_array and each in ARRAY_LIKE)]
+    names = [*(["ArrayLike"] if is_array else []), *(as_text(each) for each in own if each is not NoneType)]
+    return " | ".join([*dict.fromkeys(names), *(["None"] if NoneType in members else [])])

@@ -59,16 +59,16 @@ def deferred_warnings() -> Iterator[list[str]]:
         _deferred_warnings.reset(token)
 
 
-def warn_of_runs(given: Mapping[int, Sequence[str]], count: int) -> None:
+def warn_of_runs(warnings_of_runs: Mapping[int, Sequence[str]], count: int) -> None:
     """Give one warning of each category for many runs of a batch or study. It tells how many runs have it and the
     text of the first.
 
     Args:
-        given: warnings by the number of the run, each as its category and text.
+        warnings_of_runs: warnings by the number of the run, each as its category and text.
         count: of all runs.
     """
     by_category: dict[str, dict[int, str]] = {}
-    for number, own in sorted(given.items()):
+    for number, own in sorted(warnings_of_runs.items()):
         for name, _, text in (each.partition(": ") for each in own):
             by_category.setdefault(name, {}).setdefault(number, text)
     for name, texts in by_category.items():

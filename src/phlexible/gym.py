@@ -147,7 +147,7 @@ class Env(gymnasium.Env[Array, Array]):
         """Advance the simulation by one interval with input values. Return {"time": t}, with "error" if a step
         fails."""
         info = dict[str, Any]()
-        self._put(values)
+        self._set_inputs(values)
         try:
             self.run.step(self._steps)
         except ConvergenceError as error:
@@ -155,7 +155,7 @@ class Env(gymnasium.Env[Array, Array]):
         info["time"] = self.run.time
         return info
 
-    def _put(self, values: Array) -> None:
+    def _set_inputs(self, values: Array) -> None:
         """Set the inputs of the environment's run to values, which apply to the steps that follow."""
         place = 0
         for name, count in self._names:
@@ -415,23 +415,23 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         columns = [live.read(slot, own).reshape(n, -1) for slot, own in enumerate(self._sensors)]
         return np.concatenate([*columns, np.zeros((n, 0))], axis=1)
 
-    def _rows(self, name: str, found: Any) -> Any:
-        result = np.asarray(found)
+    def _rows(self, name: str, values: Any) -> Any:
+        result = np.asarray(values)
         if result.shape != (self.num_envs,) or result.dtype.kind not in "bif":
-            raise ParameterError(f"{name} must return an array of shape ({self.num_envs},), got {found!r}")
+            raise ParameterError(f"{name} must return an array of shape ({self.num_envs},), got {values!r}")
         return result
 
 
-def _bounds(given: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def _bounds(bounds: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the least and greatest observations, each of the shape of an observation, from the user's bounds; they
     may be infinite."""
     wanted = "bounds must be (least, greatest) of the observations"
-    if not isinstance(given, list | tuple) or len(given) != 2:
-        raise ParameterError(f"{wanted}, got {given!r}")
-    found = [numbers("bounds", each) for each in given]
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        raise ParameterError(f"{wanted}, got {bounds!r}")
+    found = [numbers("bounds", each) for each in bounds]
     if any(each.shape not in ((), shape) for each in found):
-        raise ParameterError(f"{wanted}, numbers or arrays of shape {shape}, got {given!r}")
+        raise ParameterError(f"{wanted}, numbers or arrays of shape {shape}, got {bounds!r}")
     low, high = (np.array(np.broadcast_to(each, shape)) for each in found)
     if not (low <= high).all():
-        raise ParameterError(f"{wanted} with least <= greatest, got {given!r}")
+        raise ParameterError(f"{wanted} with least <= greatest, got {bounds!r}")
     return low, high

@@ -65,17 +65,17 @@ def simulate(
     )
     names = list[str]()
 
-    def given(values: Any) -> dict[str, Any]:
+    def named_inputs(values: Any) -> dict[str, Any]:
         return built_from(dict(zip(named, values, strict=True)), signals)
 
     def read(*values: Any) -> tuple[Any, ...]:
-        time, found = runs.read(given(values))
+        time, found = runs.read(named_inputs(values))
         names[:] = found
         return (time, *found.values())
 
-    def pull(values: Any, weights: Any) -> tuple[Any, ...]:
+    def vjp(values: Any, weights: Any) -> tuple[Any, ...]:
         felt = {name: np.asarray(each, dtype=np.float64) for name, each in zip(names, weights, strict=True)}
-        return tuple(np.asarray(slope) for slope in runs.vjp(given(values), felt).values())
+        return tuple(np.asarray(slope) for slope in runs.vjp(named_inputs(values), felt).values())
 
     def shapes(arrays: Any) -> Any:
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]
@@ -101,7 +101,7 @@ def simulate(
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
     def slopes(values: Any, weights: Any) -> Any:
-        return called(pull, lambda: values, values, weights)
+        return called(vjp, lambda: values, values, weights)
 
     @slopes.defjvp  # type: ignore[untyped-decorator]
     def refuse(primals: Any, tangents: Any) -> Any:

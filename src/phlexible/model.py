@@ -711,16 +711,16 @@ def _run(
     return warn_about_run(motion, options.stored_steps(taken))
 
 
-def _initial(given: object) -> InitialKind | State:
-    if isinstance(given, State):
-        return given
-    return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
+def _initial(value: object) -> InitialKind | State:
+    if isinstance(value, State):
+        return value
+    return value.state if isinstance(value, Equilibrium) else option("initial", value, InitialKind)
 
 
-def _stop(given: object) -> When | None:
-    if given is None or isinstance(given, When):
-        return given
-    raise ParameterError(f"stop must be a condition such as When(sensor, below=0.0), got {given!r}")
+def _stop(value: object) -> When | None:
+    if value is None or isinstance(value, When):
+        return value
+    raise ParameterError(f"stop must be a condition such as When(sensor, below=0.0), got {value!r}")
 
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:

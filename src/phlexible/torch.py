@@ -65,12 +65,12 @@ def simulate(
         build, sensors, duration, step, initial, StepOptions(order, 1, numerical_damping, tolerance).checked()
     )
 
-    def given(values: tuple[Any, ...]) -> dict[str, Any]:
+    def named_inputs(values: tuple[Any, ...]) -> dict[str, Any]:
         arrays = (each.detach().cpu().numpy() for each in values)
         return built_from(dict(zip(tensors, arrays, strict=True)), signals)
 
     seen: dict[str, Any] = {}
-    readings = _functions()[0].apply(runs, given, seen, *tensors.values())
+    readings = _functions()[0].apply(runs, named_inputs, seen, *tensors.values())
     return seen["time"], dict(zip(seen["names"], readings, strict=True))
 
 
@@ -82,10 +82,10 @@ def _functions() -> tuple[Any, Any]:
 
     class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed
         @staticmethod
-        def forward(context: Any, runs: Any, given: Any, names: list[str], *both: Any) -> Any:
+        def forward(context: Any, runs: Any, named_inputs: Any, names: list[str], *both: Any) -> Any:
             weights, tensors = both[: len(names)], both[len(names) :]
             felt = {n: w.detach().cpu().numpy().astype(np.float64) for n, w in zip(names, weights, strict=True)}
-            slopes = runs.vjp(given(tensors), felt)
+            slopes = runs.vjp(named_inputs(tensors), felt)
             return tuple(
                 torch.as_tensor(np.asarray(slope), dtype=tensor.dtype, device=tensor.device)
                 for slope, tensor in zip(slopes.values(), tensors, strict=True)
@@ -100,17 +100,17 @@ def _functions() -> tuple[Any, Any]:
 
     class SimulatedRun(torch.autograd.Function):  # type: ignore[misc, name-defined]
         @staticmethod
-        def forward(context: Any, runs: Any, given: Any, seen: dict[str, Any], *tensors: Any) -> Any:
-            seen["time"], found = runs.read(given(tensors))
+        def forward(context: Any, runs: Any, named_inputs: Any, seen: dict[str, Any], *tensors: Any) -> Any:
+            seen["time"], found = runs.read(named_inputs(tensors))
             seen["names"] = list(found)
-            context.runs, context.given, context.names = runs, given, seen["names"]
+            context.runs, context.named_inputs, context.names = runs, named_inputs, seen["names"]
             context.save_for_backward(*tensors)
             return tuple(torch.as_tensor(np.array(values), device=tensors[0].device) for values in found.values())
 
         @staticmethod
         def backward(context: Any, *weights: Any) -> Any:
             tensors = context.saved_tensors
-            slopes = SlopesOfRun.apply(context.runs, context.given, context.names, *weights, *tensors)
+            slopes = SlopesOfRun.apply(context.runs, context.named_inputs, context.names, *weights, *tensors)
             return (None, None, None, *slopes)
 
     return SimulatedRun, SlopesOfRun

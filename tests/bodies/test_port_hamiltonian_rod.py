@@ -39,7 +39,7 @@ def test_strains_are_those_of_rods_in_models_and_change_by_the_motion(order):
     form = given.port_hamiltonian(shape=curve(3), velocity=speed(3))
     x, strain = form.initial_state, form.state_slice("strain")
     elements = model.rods[0].elements
-    assert x[strain] == pytest.approx(np.concatenate([each.natural.ravel() for each in elements]), abs=1e-13)
+    assert x[strain] == pytest.approx(np.concatenate([each.rest_strains.ravel() for each in elements]), abs=1e-13)
     rates = form.forces(x, np.zeros(form.port_size))[strain] / form.descriptor_matrix(x).diagonal()[strain]
     spins = x[form.state_slice("angular_velocity")].reshape(-1, 3)
 

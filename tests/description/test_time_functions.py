@@ -5,7 +5,7 @@ import pytest
 
 from phlexible.algebra.user_derivatives import first_derivatives
 from phlexible.description.ground import Ground, frame_rotations, frame_velocities
-from phlexible.description.time_functions import ENOUGH, TimePath, at_all_times
+from phlexible.description.time_functions import ENOUGH, TimePath, vector_values_at
 
 TIMES = np.linspace(0.0, 2.0, 101)
 
@@ -17,9 +17,9 @@ def test_a_numpy_function_is_called_once_for_all_times():
         calls.append(t)
         return np.sin(t), t**2, 0.0
 
-    values = at_all_times(function, TIMES)
+    values = vector_values_at(function, TIMES)
     assert values == pytest.approx(np.stack([np.sin(TIMES), TIMES**2, 0 * TIMES], axis=1), abs=1e-15)
-    assert len(calls) == 1 + 4  # all at once, and four probes
+    assert len(calls) == 1 + 4  # all at once, and four probe_indices
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_numpy_function_is_called_once_for_all_times():
     ],
 )
 def test_other_functions_are_left_to_single_calls(function):
-    assert at_all_times(function, TIMES) is None
+    assert vector_values_at(function, TIMES) is None
 
 
 @pytest.mark.parametrize("takes_arrays", [True, False])
@@ -47,14 +47,14 @@ def test_a_function_that_is_asked_step_by_step_is_known_after_some_times(takes_a
         return (np.sin(3 * t) if takes_arrays else float(np.sin(3 * t))), 0.0, 0.5 / (1.0 - t)
 
     steps = [np.array([t]) for t in TIMES[:20]]
-    values = [at_all_times(function, time) for time in steps]
+    values = [vector_values_at(function, time) for time in steps]
     before = len(calls)
     assert before == (2 * ENOUGH + 20 - ENOUGH if takes_arrays else ENOUGH)
     if takes_arrays:
-        again = [at_all_times(lambda t: function(t), time) for time in steps]
+        again = [vector_values_at(lambda t: function(t), time) for time in steps]
         assert np.array_equal(values, again) and len(calls) > before + 25
         with np.errstate(divide="ignore"):
-            assert at_all_times(function, np.array([1.0])) is None
+            assert vector_values_at(function, np.array([1.0])) is None
     else:
         assert all(value is None for value in values)
 
@@ -86,7 +86,7 @@ def test_a_value_has_the_same_digits_among_many_times_and_alone():
     frame = Ground(3).moving(lambda t: (cube(t), 0.0, t**2), lambda t: cube(t))
     path = TimePath(cube, None, "path")
     for values in (
-        lambda times: at_all_times(lambda t: (cube(t), 0.0, 0.0), times),
+        lambda times: vector_values_at(lambda t: (cube(t), 0.0, 0.0), times),
         lambda times: frame_velocities(frame, times),
         lambda times: frame_rotations(frame, times),
         path.at_times,

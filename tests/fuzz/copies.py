@@ -26,7 +26,7 @@ from phlexible.description.mechanism.events import Event
 from phlexible.description.mechanism.membership import joints_of, ports_of
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.description.references import replaced
+from phlexible.description.references import with_replaced_references
 from phlexible.description.time_functions import TimePath
 
 Array = np.ndarray
@@ -408,7 +408,7 @@ class _Copy:
     def _applied(self, part: Load | ForceElement | Drive) -> Load | ForceElement | Drive:
         unit = self._change.unit
         if self._change.is_none:
-            return replaced(part, self._new)
+            return with_replaced_references(part, self._new)
         match part:
             case ph.Force(value=StateLaw() as law):
                 port, length = self._port(part.attachment), self._change.length

@@ -176,7 +176,7 @@ class _Writer:
             case Along(x):
                 return f"{body}.at({x!r})"
             case Cut(at_end):
-                return f"{body}.cut(at_end={at_end})"
+                return f"{body}.end_cut(at_end={at_end})"
             case MaterialPosition(position):
                 return f"{body}.point({position!r})"
 

@@ -126,7 +126,7 @@ def random_mechanism(seed: int, wishes: Wishes) -> Sample:
     rng = np.random.default_rng(seed)
     while True:
         sample = _Builder(rng, wishes).sample()
-        rows = sum(len(joint.rows(wishes.dimension)) for joint in sample.model.joints)
+        rows = sum(len(joint.constraints(wishes.dimension)) for joint in sample.model.joints)
         if sum(placed.data.velocity_count for placed in sample.model.bodies) > rows:
             system = system_of(sample.model)
             try:

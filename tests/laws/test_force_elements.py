@@ -32,7 +32,7 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
     motion = resolved(sample.simulate)
     assert energy_error(motion) <= LIMIT
     assert max(momentum_errors(motion)) <= LIMIT
-    if kind is ph.Contact and added[0].is_of_many:  # of pairs, without a coordinate
+    if kind is ph.Contact and added[0].is_contact_group:  # of pairs, without a coordinate
         assert motion.energy.spring.max() > 0
         assert (motion.energy.dissipated[-1] > 0) == damped
         return

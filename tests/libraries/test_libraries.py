@@ -726,7 +726,7 @@ def test_functions_of_time_become_data() -> None:
     times = np.linspace(0.0, 2.0, 1001)
     for column, (name, f) in zip(found.columns, kinds.items(), strict=True):
         assert np.abs(column(times) - f(times)).max() <= 2e-13 * np.abs(f(times)).max(), name
-    assert found.end == 2.0 and [words.split(":")[0] for words in found.words] == ["ramp"]
+    assert found.end == 2.0 and [words.split(":")[0] for words in found.messages] == ["ramp"]
     simple = time_data(lambda t: values(t)[:, :6], list(kinds)[:6], 0.0, 1e-3, None, [])
     assert simple.end == np.inf
     late = np.linspace(900.0, 901.0, 101)
@@ -769,9 +769,9 @@ def test_targets_of_servos_become_data(step: float) -> None:
     found = _load_data(assembly, run, 1.0, kinks, False)
     times = 0.0103 + 0.019 * np.arange(50)
     for k, (push, _) in enumerate(assembly.prescribed):
-        exact = [push.over_steps(np.array([t]), t + step / 2 * np.array([-1, 1]))[0] for t in times]
+        exact = [push.values_over_steps(np.array([t]), t + step / 2 * np.array([-1, 1]))[0] for t in times]
         assert found.columns[3 * k](times) == pytest.approx(np.array(exact), abs=5e-13 / step)
-    assert len(found.words) == len(pieces) and [len(c.waves) for c in found.columns[:12:3]] == [1, 1, 0, 1]
+    assert len(found.messages) == len(pieces) and [len(c.waves) for c in found.columns[:12:3]] == [1, 1, 0, 1]
     with pytest.raises(ph.ParameterError, match=r"target of servo in .* give build\(duration=...\)"):
         _load_data(assembly, run, None, kinks, False)
 

@@ -199,8 +199,8 @@ def test_what_damps_a_contact_damps_its_linear_model(options):
         radius = {} if is_searched else {"radius": 0.05}
         contact = model.apply(ph.Contact(*touched, stiffness=k, **radius, **options))
         mechanics = model.linearize(about=model.equilibrium()).mechanics
-        law = contact.law()
-        damping = law.damping if law.restitution is None else law.loss_of_impacts / law.slowest
+        law = contact.normal_law()
+        damping = law.damping if law.restitution is None else law.impact_damping / law.slowest
         assert mechanics.damping.toarray()[2, 2] == pytest.approx(damping * depth**exponent, rel=1e-6)
         assert mechanics.stiffness.toarray()[2, 2] == pytest.approx(
             exponent * k * depth ** (exponent - 1), rel=1e-6

@@ -139,7 +139,8 @@ def follow(results: Path, port: int) -> None:
 
 
 def run_live(model: Model, step: float, speed: float, port: int) -> None:
-    """Simulate a model in real time and show it in a browser. ``speed`` is model seconds per second."""
+    """Simulate a model in real time and show it in a browser, until the page is closed. ``speed`` is model seconds
+    per second."""
     run = model.start(step=step)
     with run.live(port=port) as view:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)

@@ -11,7 +11,7 @@ import numpy as np
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
 from phlexible.derivatives.readings import Jacobian, Reader, state_jacobian
 from phlexible.derivatives.runs import RunPiece, TakenRun
-from phlexible.description.interactions.feedback import Feedback, moves
+from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.ports import Attachment
@@ -170,7 +170,7 @@ class ControllerTape:
             if sampled.is_due(time):
                 self._samples.append(k)
             sampled.answer(time, lambda: self._readings[k])  # noqa: B023  # asked at once
-            self._acting[k] = len(self._samples) - 1 - self._feedback.periods_of_delay
+            self._acting[k] = len(self._samples) - 1 - self._feedback.delay_periods
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _sample_matrices(self, number: int) -> tuple[Array, Array]:
@@ -181,7 +181,7 @@ class ControllerTape:
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
         passed = self._times[self._samples[number]] - self._times[self._samples[number - 1]]
-        return moves(self._law, passed if self._feedback.period is None else self._feedback.period)
+        return transition_matrices(self._law, passed if self._feedback.period is None else self._feedback.period)
 
     def _slopes(self, k: int) -> Array:
         feedback, time = self._feedback, float(self._times[k])

@@ -340,7 +340,7 @@ def differentiable(system: System) -> Assembly:
     remember += [
         f"{element} has friction with a bristle (with bristle=0 it does not)"
         for element, force in system.forces
-        if force.friction and force.friction.sticks
+        if force.friction and force.friction.has_bristle
     ]
     remember += [
         f"{element} depends on the speed at which bodies met (with restitution=1 it does not)"
@@ -350,7 +350,7 @@ def differentiable(system: System) -> Assembly:
     for contact in contacts_of(system):
         if contact.friction:
             remember.append(f"{contact} has friction with a bristle for each pair")
-        elif contact.law().restitution is not None:
+        elif contact.normal_law().restitution is not None:
             remember.append(f"{contact} depends on the speed at which pairs met (with restitution=1 it does not)")
     if remember and (conditions or has_laws(system)):
         what = "events that conditions begin" if conditions else "functions of the state"

@@ -120,7 +120,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
             " leave relaxation= out, or take viscosity or a damper"
         )
     for element, force in system.forces:
-        if force.friction and force.friction.sticks:
+        if force.friction and force.friction.has_bristle:
             raise ModelError(
                 f"{element} has friction with a bristle, whose history variables are not supported here; give"
                 " bristle=0, without rolling= and drilling="
@@ -130,7 +130,7 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
             "events (model.at) are not supported here, since they change the equations of the steps; leave them out"
         )
     for element in system.mechanism.elements:
-        if isinstance(element, Contact) and element.is_of_many:
+        if isinstance(element, Contact) and element.is_contact_group:
             raise ModelError(NOT_SMOOTH.format(element))
     assembly = differentiable(system)
     for controlled in assembly.controlled:

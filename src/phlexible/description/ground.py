@@ -20,7 +20,7 @@ from phlexible.algebra.rotations import (
 )
 from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate
 from phlexible.description.ports import MovingFrame, Path
-from phlexible.description.time_functions import AGREEMENT, at_all_times, at_least_two, probes
+from phlexible.description.time_functions import AGREEMENT, at_least_two, probe_indices, vector_values_at
 from phlexible.errors import ParameterError
 
 # Rotation of a moving frame: a user's function of time, checked, at one time or at many.
@@ -96,7 +96,7 @@ class TurnSinceStart(Portable):
         arrays or its values disagree with single calls."""
         if not len(times):
             return None
-        evaluated, some = at_least_two(times), probes(times)
+        evaluated, some = at_least_two(times), probe_indices(times)
         try:
             value = self.function(evaluated)  # type: ignore[arg-type]
             if is_rotation_object(value):
@@ -365,7 +365,7 @@ class CheckedPath(Portable):
     def at_times(self, times: Array) -> Array:
         """Return the world positions of a prescribed path at many times [s], shape (times, 3) [m]. The user's
         function is called once if it accepts arrays."""
-        values = at_all_times(self.function, times)
+        values = vector_values_at(self.function, times)
         if values is None or values[:, self.dimension :].any():
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)
         return values

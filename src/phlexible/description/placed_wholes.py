@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import finite, vector
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod, RodNode
-from phlexible.description.ports import Attachment, ModelPart, PlacedBody, shown
+from phlexible.description.ports import Attachment, ModelPart, PlacedBody, html_summary
 from phlexible.display import described, written
 from phlexible.errors import AttachmentError
 
@@ -119,7 +119,7 @@ class PlacedWhole(ModelPart, ABC):
         rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
         rows += [("position", written(self.parts[0].place)), *described(self.body)]
         parts = [part.drawn(part.position, part.rotation) for part in self.parts]
-        return shown(f"{self.name}: {type(self.body).__name__}", rows, parts, self.parts[0].body.paint)
+        return html_summary(f"{self.name}: {type(self.body).__name__}", rows, parts, self.parts[0].body.paint)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.parts)} parts)"

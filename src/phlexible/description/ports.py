@@ -25,7 +25,7 @@ from phlexible.bodies.locations import (
     Start,
     label_of,
 )
-from phlexible.display import beside, described, table, written
+from phlexible.display import described, in_row, table, written
 from phlexible.shapes.surfaces import Triangulation, small_picture
 
 Numbers = tuple[BodyData, dict[Location, MaterialPoint]]
@@ -85,7 +85,7 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
     return Triangulation(vertices, skin.triangles), lines
 
 
-def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
+def html_summary(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
     """Return HTML of a table of names and values under a title, next to a small picture of the given surfaces and
     lines."""
     lines = [line for _, part_lines in parts for line in part_lines]
@@ -95,7 +95,7 @@ def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], c
     surface_, text = Triangulation(vertices, np.concatenate(triangles)), table(rows, title=title)
     if not (len(surface_.triangles) or lines):
         return text
-    return beside(small_picture(surface_, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)
+    return in_row(small_picture(surface_, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)
 
 
 class ModelPart:
@@ -227,7 +227,7 @@ class PlacedBody(ModelPart):
     def __iter__(self) -> None:  # or Python would call [0], [1], ...
         raise TypeError("a body is not a sequence")
 
-    def cut(self, at_end: bool) -> "Attachment":
+    def end_cut(self, at_end: bool) -> "Attachment":
         """Return the attachment at the start or end of one part of a split beam. A fixed joint connects it there to
         the neighbouring part."""
         return Attachment(self, Cut(at_end))
@@ -262,7 +262,7 @@ class PlacedBody(ModelPart):
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
         rows += [("position", written(self.place)), *described(self.held)]
-        return shown(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
+        return html_summary(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
 
     def drawn(self, position: Array, rotation: Array) -> Drawn:
         """Return the surface (triangles) and the lines of this undeformed body at t = 0 for a picture. Its frame is

@@ -22,23 +22,23 @@ CLOSED = (str, bytes, int, float, NoneType, np.ndarray, FunctionType, PlacedBody
 ENDS = (*CLOSED, ModelPart, Attachment)
 
 
-def values_in(value: object) -> Iterator[object]:
+def nested_values(value: object) -> Iterator[object]:
     """Yield all values in the fields of a dataclass and, recursively, in tuples, lists and mappings. Model parts
     and attachments are yielded but not searched."""
     for component in _direct(value):
         yield component
         if not _is_end(component.__class__):
-            yield from values_in(component)
+            yield from nested_values(component)
 
 
 def references(value: object) -> Iterator[ModelPart | Attachment]:
     """Yield the model parts and attachments that a joint, load, sensor or other value refers to, in the order of
     its fields.
     """
-    return (found for found in values_in(value) if isinstance(found, ModelPart | Attachment))
+    return (found for found in nested_values(value) if isinstance(found, ModelPart | Attachment))
 
 
-def replaced(part: Value, new: Mapping[Any, Any]) -> Value:
+def with_replaced_references(part: Value, new: Mapping[Any, Any]) -> Value:
     """Return a copy of a part in which references to other parts are replaced as in the mapping ``new``; other
     values stay as they are.
 

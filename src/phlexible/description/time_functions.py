@@ -53,7 +53,7 @@ def at_least_two(times: Array) -> Array:
     return times.repeat(2) if len(times) == 1 else times
 
 
-def probes(times: Array) -> list[int]:
+def probe_indices(times: Array) -> list[int]:
     """Return the indices of up to four of the times, evenly spread. There the values of one call with all times are
     compared with those of single calls."""
     last = len(times) - 1
@@ -82,7 +82,7 @@ def _vectorized(
         values = many(at_least_two(times))
         if takes_arrays:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
-        some = probes(times)
+        some = probe_indices(times)
         single = np.array([one(time) for time in times[some].tolist()])
         single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
         scale = np.abs(values).max()
@@ -93,7 +93,7 @@ def _vectorized(
     return result
 
 
-def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
+def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
     """Return the values of a user's vector function of time from one call with all times, shape (times, 3). Return
     None if the function does not accept arrays."""
 
@@ -101,7 +101,7 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
         values = np.empty((len(at), 3))
         x, y, z = function(at)  # type: ignore[arg-type, misc, str-unpack]
         for k, component in enumerate((x, y, z)):
-            if type(component) is float or is_plain(component, at):
+            if type(component) is float or is_float_array(component, at):
                 values[:, k] = component
             else:
                 values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), at.shape)
@@ -110,7 +110,7 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
     return _vectorized(function, times, many, function)
 
 
-def is_plain(value: object, times: Array) -> TypeGuard[Array]:
+def is_float_array(value: object, times: Array) -> TypeGuard[Array]:
     """Return whether a value is already a float array with one number for each time, so that it needs no
     conversion."""
     return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == times.shape
@@ -211,7 +211,7 @@ class TimePath(Portable):
         """Return the first and second time derivative of a prescribed scalar path p(t) at a time [s]. It uses the
         user's rate or numerical differentiation, with values not later than ``end`` [s]."""
         if self.rate is None:
-            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.column_at)
+            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.values_as_column)
             return float(first[0]), float(second[0])
         rate = self.rate
         name = f"rate of {self.name}"
@@ -232,7 +232,7 @@ class TimePath(Portable):
         """Return the values of a prescribed scalar path p(t) at many times [s], shape (times,)."""
         return numbers_at(self.function, times, self.name)
 
-    def column_at(self, times: Array) -> Array:
+    def values_as_column(self, times: Array) -> Array:
         """Return the values of a prescribed scalar path p(t) at many times [s] as a column, shape (times, 1)."""
         return self.at_times(times)[:, None]
 
@@ -245,7 +245,7 @@ class TimePath(Portable):
         """
         if self.rate is not None:
             name = f"rate of {self.name}"
-            refuse_wrong_rate(name, self.column_at, lambda t: self.rates_at(t)[:, None], times)
+            refuse_wrong_rate(name, self.values_as_column, lambda t: self.rates_at(t)[:, None], times)
 
 
 class TimeFactor(Enum):
@@ -302,7 +302,7 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
 
     def many(at: Array) -> Array:
         raw = function(at)  # type: ignore[arg-type]
-        values = raw if is_plain(raw, at) else numbers(name, raw, largest=ANY_SIZE)
+        values = raw if is_float_array(raw, at) else numbers(name, raw, largest=ANY_SIZE)
         return np.broadcast_to(values, at.shape)
 
     values = _vectorized(function, times, many, lambda time: number_at(function, name, time))

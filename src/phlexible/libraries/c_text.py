@@ -14,10 +14,10 @@ def real(x: float) -> str:
     return float(x).hex() if np.isfinite(x) else ("INFINITY" if x > 0 else "-INFINITY")
 
 
-def quoted(words: str) -> str:
+def quoted(text: str) -> str:
     """Return a text as a C string literal in quotation marks, with characters that cannot be printed replaced by
     spaces."""
-    return json.dumps("".join(each if each.isprintable() else " " for each in words), ensure_ascii=False)
+    return json.dumps("".join(each if each.isprintable() else " " for each in text), ensure_ascii=False)
 
 
 def array_of(kind: str, name: str, entries: Sequence[str], nothing: str) -> str:
@@ -36,8 +36,8 @@ def reals(name: str, numbers: Iterable[float]) -> str:
     return array_of("double", name, [real(x) for x in numbers], "0.0")
 
 
-def bit_patterns(name: str, words: NDArray[np.uint64]) -> str:
+def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:
     """Return the C source line that defines a constant array of 64-bit patterns, which may stand for integers or
     floating-point numbers."""
-    entries = ",".join(f"0x{x:x}" if x else "0" for x in words.tolist())
+    entries = ",".join(f"0x{x:x}" if x else "0" for x in values.tolist())
     return f"static const uint64_t {name}[] PH_ALIGNED = {{{entries or '0'}}};"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.feedback import Feedback, moves
+from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.errors import ModelError
 from phlexible.libraries.outputs import OutputTables
 from phlexible.step.assembly.controlled import ControlledValue, Target
@@ -95,11 +95,11 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
         feedback, law = each.feedback, each.feedback.law
         assert law is not None, "as was checked"
         begin, end = tables.measured(each.name, feedback.measured)
-        A, B = (law.A, law.B) if feedback.period is None else moves(law, feedback.period)
+        A, B = (law.A, law.B) if feedback.period is None else transition_matrices(law, feedback.period)
         target = -1
         if feedback.target is not None:
             target, column = column, column + feedback.count
-        queue = feedback.periods_of_delay + 1
+        queue = feedback.delay_periods + 1
         matrices = A, B, law.C, law.D
         found.append(
             ControllerData(

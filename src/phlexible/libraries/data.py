@@ -19,7 +19,7 @@ from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted,
 from phlexible.libraries.controllers import ControllerData
 from phlexible.libraries.linking import HERE
 from phlexible.libraries.outputs import Outputs
-from phlexible.libraries.parameters import ParameterData, in_c
+from phlexible.libraries.parameters import ParameterData, parameters_in_c
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
 from phlexible.libraries.user_energies import ADDRESSES, UserEnergies
@@ -89,11 +89,11 @@ class ModelData:
         return all(map(_is_steady, self._columns))
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Return the messages for the user about how accurately functions of time and of parameters are
         approximated in a library."""
-        own = () if self.parameters is None else (self.parameters.words,)
-        return *self.moving.words, *self.loads.words, *self.targets.words, *own
+        own = () if self.parameters is None else (self.parameters.message,)
+        return *self.moving.messages, *self.loads.messages, *self.targets.messages, *own
 
     def header(self) -> str:
         """Return the text of the C header ``model_data.h``, which contains all numbers of the model for the
@@ -113,7 +113,7 @@ class ModelData:
             *self._time_functions(),
             *self._inputs(),
             *self._outputs(),
-            *in_c(self.parameters),
+            *parameters_in_c(self.parameters),
         ]
         digest = hashlib.sha256("\n".join(same).encode()).hexdigest()[:16]
         request = self.stepper.request(1, self.step, NEVER)
@@ -128,7 +128,7 @@ class ModelData:
     def tables(self) -> bytes:
         """Return the numbers of the model (masses, stiffnesses, start) as bytes, for ``ph_load_tables`` of a
         compiled library with the same structure."""
-        words = self.words_of_numbers()
+        words = self.packed_numbers()
         numbers = [TABLES_MAGIC, int(self.structure.removesuffix("ull"), 16), len(words), digest_of(words)]
         head = np.array(numbers, dtype=np.uint64)
         return np.concatenate([head, words]).tobytes()
@@ -139,29 +139,29 @@ class ModelData:
         model only if the digests agree."""
         return next(line.split()[-1] for line in self._text() if line.startswith("#define PH_STRUCTURE"))
 
-    def words_of_numbers(self) -> NDArray[np.uint64]:
+    def packed_numbers(self) -> NDArray[np.uint64]:
         """Return all numbers of a model (tables, initial state, measurement constants) as an array of 64-bit words.
         The order is that in which the library stores them."""
-        return np.concatenate([self._table_words(), self._start_words(), self._real_numbers().view(np.uint64)])
+        return np.concatenate([self._packed_tables(), self._packed_start(), self._real_numbers().view(np.uint64)])
 
     def is_whole(self, name: str) -> bool:
         """Return whether a table of the model contains integers (indices) and not floating-point numbers."""
         return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
 
-    def parts_of_numbers(self) -> list[tuple[str, int]]:
+    def number_sections(self) -> list[tuple[str, int]]:
         """Return names and lengths of the consecutive sections of the model's packed numbers. They are the system's
         tables, the initial values of the state's tables ("start of ..."), and others."""
-        found = [(TABLES[place].name, len(words)) for place, words in self._given()]
+        found = [(TABLES[place].name, len(words)) for place, words in self._system_tables()]
         found += [("", 8), *((f"start of {name}", size) for name, size in self.memory.state_sizes.items())]
         moving = self._measured.moving
         return [*found, ("moving", moving), ("measured", len(self._measured.numbers) - moving), ("scales", 2)]
 
     def _numbers(self) -> Iterable[str]:
-        yield bit_patterns("ph_tables", self._table_words())
-        yield bit_patterns("ph_start", self._start_words())
+        yield bit_patterns("ph_tables", self._packed_tables())
+        yield bit_patterns("ph_start", self._packed_start())
         yield reals("ph_reals", self._real_numbers())
 
-    def _start_words(self) -> NDArray[np.uint64]:
+    def _packed_start(self) -> NDArray[np.uint64]:
         return np.asarray(self.memory.state).view(np.uint64)
 
     def _sizes(self) -> Iterable[str]:
@@ -251,19 +251,19 @@ class ModelData:
             yield integers("ph_address_count", [count for _, count in places], "int32_t")
             yield f"#define PH_ADDRESS_TABLES {len(places)}"
 
-    def _given(self) -> list[tuple[int, NDArray[np.uint64]]]:
+    def _system_tables(self) -> list[tuple[int, NDArray[np.uint64]]]:
         """Return the constant tables of the system as 64-bit words, each with its position in the header, in the
         order of the library."""
         given = self.memory.system_tables.items()
         return _aligned_tables({name: self.energies.numbers_of(name, table) for name, table in given})
 
-    def _table_words(self) -> NDArray[np.uint64]:
-        return np.concatenate([*(words for _, words in self._given()), np.zeros(8, dtype=np.uint64)])
+    def _packed_tables(self) -> NDArray[np.uint64]:
+        return np.concatenate([*(words for _, words in self._system_tables()), np.zeros(8, dtype=np.uint64)])
 
     def _places(self) -> Iterable[str]:
         header, own, _ = self.memory.header_layout
-        given = self._given()
-        begin = _place(header, given)
+        given = self._system_tables()
+        begin = _write_offsets(header, given)
         for place, number in own.items():
             header[place] = 8 * number
         yield integers("ph_header", header)
@@ -326,29 +326,29 @@ class ModelData:
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
         pieces, columns = list[str](), list[str]()
 
-        def kept(array: NDArray[np.int64]) -> int:
+        def store(array: NDArray[np.int64]) -> int:
             whole.extend(np.asarray(array, dtype=np.int64).ravel().tolist())
             return len(whole) - array.size
 
-        def kept_reals(array: Array) -> int:
+        def store_reals(array: Array) -> int:
             numbers.extend(np.asarray(array, dtype=np.float64).ravel().tolist())
             return len(numbers) - np.asarray(array).size
 
-        def keep_columns(given: Iterable[Column]) -> None:
-            for column in given:
-                waves, first = kept_reals(np.array(column.waves)), len(pieces)
+        def store_columns(columns_of_kind: Iterable[Column]) -> None:
+            for column in columns_of_kind:
+                waves, first = store_reals(np.array(column.waves)), len(pieces)
                 for piece in column.pieces:
-                    begin = kept_reals(np.array([piece.begin, piece.scale, *piece.coefficients]))
+                    begin = store_reals(np.array([piece.begin, piece.scale, *piece.coefficients]))
                     pieces.append(f"{{{begin}, {len(piece.coefficients)}}}")
                 columns.append(f"{{{len(column.pieces)}, {first}, {len(column.waves)}, {waves}}}")
 
-        keep_columns(self.moving.columns)
+        store_columns(self.moving.columns)
         moving = len(numbers)
-        keep_columns([*self.loads.columns, *self.targets.columns])
+        store_columns([*self.loads.columns, *self.targets.columns])
         for source in self.outputs.sources:
             (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.numbers
-            places = [kept(rows), kept(items), kept(functions), kept(terms), kept(chords), kept(parts)]
-            places += [kept(source.moves), kept_reals(base), kept_reals(shapes), kept_reals(weights)]
+            places = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
+            places += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
             lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
             sources.append("{" + ", ".join(map(str, [*places, *lengths, source.first, source.count])) + "}")
         shift = self._tape_begin - FIRST
@@ -356,7 +356,7 @@ class ModelData:
             groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
             places = [place + shift if place >= FIRST else place for own in groups for place in (len(own), *own)]
             own = [number.constant, *(weight for weight, _ in number.terms)]
-            first = kept(np.array(places, dtype=np.int64)), kept_reals(np.array(own))
+            first = store(np.array(places, dtype=np.int64)), store_reals(np.array(own))
             tape.append(f"{{{number.kind.value}, {first[0]}, {len(number.terms)}, {first[1]}}}")
         controllers, actuators = list[str](), list[str]()
         for each in self.controllers:
@@ -367,12 +367,12 @@ class ModelData:
                 each.order,
                 each.size,
                 each.queue,
-                kept_reals(each.numbers),
+                store_reals(each.numbers),
             ]
             entries += [each.target_column, len(actuators), len(each.targets)]
             controllers.append("{" + ", ".join(map(str, entries)) + "}")
             for target in each.targets:
-                direction = -1 if target.direction is None else kept_reals(np.asarray(target.direction))
+                direction = -1 if target.direction is None else store_reals(np.asarray(target.direction))
                 actuators.append(f"{{{target.column}, {target.begin}, {target.size}, {direction}}}")
         return _Measured(whole, numbers, sources, tape, controllers, actuators, pieces, columns, moving)
 
@@ -418,7 +418,7 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
     return found
 
 
-def _place(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
+def _write_offsets(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
     """Store in a header the byte offsets of consecutive tables, and return their total length in 64-bit words."""
     begin = 0
     for place, words in tables:
@@ -451,10 +451,10 @@ def _is_steady(column: Column) -> bool:
 TABLES_MAGIC = 0x7068746162316C73
 
 
-def digest_of(words: NDArray[np.uint64]) -> int:
-    """Return the FNV-1a hash of an array of 64-bit words, as the library's C code computes it to check tables that
+def digest_of(values: NDArray[np.uint64]) -> int:
+    """Return the FNV-1a hash of an array of 64-bit values, as the library's C code computes it to check tables that
     it loads."""
     found = TABLES_MAGIC
-    for word in words.tolist():
+    for word in values.tolist():
         found = ((found ^ word) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return found

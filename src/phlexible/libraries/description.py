@@ -15,7 +15,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.libraries.controllers import check_controllers, controllers_of, targets_at
 from phlexible.libraries.data import InputData, ModelData
 from phlexible.libraries.outputs import OutputTables, joint_outputs
-from phlexible.libraries.time_functions import TimeData, mean_rates, time_data, total
+from phlexible.libraries.time_functions import TimeData, mean_rates, time_data, weighted_sum
 from phlexible.libraries.user_energies import UserEnergies
 from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
@@ -163,7 +163,7 @@ def _load_data(
     found = time_data(
         values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks, keeps_zeros
     )
-    columns, words, end = list(found.columns), found.words, found.end
+    columns, words, end = list(found.columns), found.messages, found.end
     for k, push in pushes.items():  # of the target, whose differences have no round-off as data
         target, has_rate = push.target, push.kd and push.target.rate is not None
 
@@ -174,6 +174,6 @@ def _load_data(
         data = time_data(paths, own, run.time, run.step_size, duration, kinks, keeps_zeros)
         place = data.columns[0]
         rate = data.columns[1] if has_rate else mean_rates(place, run.step_size)
-        columns[3 * k] = total([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
-        words, end = (*words, *data.words), min(end, data.end)
+        columns[3 * k] = weighted_sum([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
+        words, end = (*words, *data.messages), min(end, data.end)
     return TimeData(tuple(columns), end, words)

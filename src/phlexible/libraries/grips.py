@@ -40,20 +40,20 @@ class Grip:
         return (self.force,) if self.torque is None else (self.force, self.torque)
 
 
-def gripped(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
+def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
     """Return a copy of the model with zero loads added, by which the mouse can drag its bodies, and these drag
     points (grips)."""
-    pulled = model.sketch()
+    pulled = model.shallow_copy()
     found = [
         grip
-        for placed, most in _chosen(pulled.bodies)
+        for placed, most in _grip_counts(pulled.bodies)
         for port in _ports(placed, most)
         if (grip := _grip(pulled, placed, port)) is not None
     ]
     return pulled, tuple(found)
 
 
-def _chosen(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
+def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
     """Return the bodies that the mouse can drag, with the number of drag points on each; of very many bodies only
     some."""
     count = min(len(bodies), MOST_BODIES)
@@ -88,11 +88,11 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
         spread = np.linspace(min(along), max(along), most) if most > 1 else [max(along)]
         return [placed.at(float(x)) for x in spread]
     if placed.nodes is not None:
-        return [placed.node(k) for k in _spread(placed.nodes.positions, max(most, 8))]
+        return [placed.node(k) for k in _farthest_points(placed.nodes.positions, max(most, 8))]
     return [Attachment(placed, location) for location in placed.held.port_locations().values()]
 
 
-def _spread(points: Array, count: int) -> list[int]:
+def _farthest_points(points: Array, count: int) -> list[int]:
     """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The first one
     is the farthest from the centroid."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)

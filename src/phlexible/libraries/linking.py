@@ -140,7 +140,7 @@ def write_archive(files: Mapping[str, bytes], path: Path) -> None:
         raise ResultFileError.of_writing(path, error) from error
 
 
-def linked(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
+def linked_library(target: Platform, files: Mapping[str, bytes], is_fmu: bool = False) -> bytes:
     """Return a shared library, compiled from C sources and linked with object files for a platform, as bytes.
 
     Args:

@@ -8,12 +8,12 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.description import check_events, described
-from phlexible.libraries.grips import AnyMechanism, gripped
-from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked, sources
+from phlexible.libraries.grips import AnyMechanism, with_grips
+from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked_library, sources
 from phlexible.libraries.outputs import page_outputs
 from phlexible.libraries.parameter_models import Variants, usual_values, with_parameters
 from phlexible.libraries.programs import object_files_of
-from phlexible.libraries.web_page import PageParts, drawn_otherwise, page_of, run_ahead
+from phlexible.libraries.web_page import PageParts, drawn_differently, page_of, run_ahead
 from phlexible.results.live import LiveRun
 from phlexible.state.recorded_run import RecordedRun
 
@@ -51,29 +51,29 @@ def live_page(
     check_events(model)
 
     def parts_of(
-        own: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
+        chosen: AnyMechanism, outputs: Mapping[str, Sensor] | None, inputs: Sequence[str] | None
     ) -> PageParts:
-        pulled, grips = gripped(own)
+        pulled, grips = with_grips(chosen)
         run = start(pulled)
         loads = [load for grip in grips for load in grip.loads]
-        sensors = page_outputs(own) if outputs is None else outputs
+        sensors = page_outputs(chosen) if outputs is None else outputs
         known = name, inputs, sensors, duration
         has_parameters = variants is not None
         data = described(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
-        return PageParts(own, run, data, grips, duration, sensors)
+        return PageParts(chosen, run, data, grips, duration, sensors)
 
     parts = parts_of(model, outputs, inputs)
     if variants is not None:
         parts = _with_sliders(parts, variants, parts_of, inputs)
     data = parts.data
-    seen = run_ahead(start(gripped(model)[0]), parts) if seen is None else seen
-    for words in data.words:
+    seen = run_ahead(start(with_grips(model)[0]), parts) if seen is None else seen
+    for words in data.messages:
         print(words)
     try:
         codes = object_files_of(data.memory, {WASM: TARGETS[WASM]}, data.energies.modules)
     except RuntimeError as error:
         raise PhlexibleError(f"the programs of the model cannot be compiled: {error}") from error
-    module = linked(TARGETS[WASM], sources(codes[WASM], data.header()))
+    module = linked_library(TARGETS[WASM], sources(codes[WASM], data.header()))
     return page_of(parts, seen, module, sections)
 
 
@@ -97,7 +97,7 @@ def _with_sliders(
         for value in (own.low, own.high):
             other = parts_of(*variants.made(usual | {own.name: value}), inputs)
             has_parts = other.data.memory.counts == parts.data.memory.counts  # ``with_parameters`` refuses others
-            if has_parts and (names := drawn_otherwise(parts, other)):
+            if has_parts and (names := drawn_differently(parts, other)):
                 raise ParameterError(
                     f"{own.name} changes the shape or the path of {', '.join(names)}: a page steps the model with"
                     f" other numbers, and draws it as it was built. Leave {own.name} out of parameters=, or build a"

@@ -64,11 +64,11 @@ def object_files(
     names = sorted(codes, key=lambda name: -len(codes[name]))
     groups = [names[k :: os.cpu_count() or 1] for k in range(min(os.cpu_count() or 1, len(names)))]
     with ThreadPoolExecutor(max(1, len(groups))) as pool:
-        parts = pool.map(lambda own: _apart({name: codes[name] for name in own}, machine, optimized_for), groups)
+        parts = pool.map(lambda own: _compile({name: codes[name] for name in own}, machine, optimized_for), groups)
         return {name: code for part in parts for name, code in part.items()}
 
 
-def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
+def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
     """Compile LLVM modules in a separate Python process and return their object files by name. An LLVM crash then
     ends only that process."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
@@ -86,7 +86,7 @@ def _apart(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget 
     return found
 
 
-def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
+def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
     """Compile one LLVM module to an object file in which only the function ``name`` is visible to the linker."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
@@ -99,7 +99,7 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
     if machine.architecture != module.triple.partition("-")[0]:
         module = llvm.parse_assembly(_without_foreign(str(module)))
     if machine.is_small:
-        _leave(module, name, target)
+        _hide_all_but(module, name, target)
         _set_machine(module, machine.triple, target)
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = options.slp_vectorization = False
@@ -110,7 +110,7 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
         own = target if optimized_for is None else optimized_for.machine(passes.level())
         _set_machine(module, machine.triple if optimized_for is None else optimized_for.triple, own)
         passes.optimize(module, own, keeps_loops=optimized_for is None)
-        _leave(module, name, target)
+        _hide_all_but(module, name, target)
         _set_machine(module, machine.triple, target)
     passes.remove_unused(module, target)
     module.verify()
@@ -118,7 +118,7 @@ def _made(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: Co
     return made
 
 
-def _leave(module: Any, name: str, target: Any) -> None:
+def _hide_all_but(module: Any, name: str, target: Any) -> None:
     """Make all functions of an LLVM module invisible to the linker except the one called ``name``, and remove those
     that are not used."""
     passes.make_private(module, {name})
@@ -153,7 +153,7 @@ def _main() -> None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     codes, machine, optimized_for = pickle.load(sys.stdin.buffer)
-    made = {name: _made(llvm, name, code, Machine(*machine), optimized_for) for name, code in codes.items()}
+    made = {name: _object_file(llvm, name, code, Machine(*machine), optimized_for) for name, code in codes.items()}
     sys.stdout.buffer.write(pickle.dumps(made))
 
 

@@ -201,11 +201,11 @@ class MeasuredNumbers:
         found[:] = [self._tape.number(place) for place in range(*places)]
         return found
 
-    def _add(self, key: object, reading: QuickReading, name: str, words: str) -> None:
+    def _add(self, key: object, reading: QuickReading, name: str, label: str) -> None:
         moves = [self._keys.get(vector.key, -1) for vector in reading.carried]
         if any(vector.carrier == MOVING and k < 0 for vector, k in zip(reading.carried, moves, strict=True)):
             raise ModelError(
-                f"output {name!r}: {words} is measured at or along axes of a moving frame that no joint or element"
+                f"output {name!r}: {label} is measured at or along axes of a moving frame that no joint or element"
                 " holds; measure a position or a velocity of a body instead"
             )
         first = sum(each.count for each in self._sources.values())

@@ -116,7 +116,7 @@ class OutputTables:
                 values += self._measured.of_source(name, item)
             elif item.share is not None:
                 values += self._of_share(name, item.share)
-            elif type(item).continued is not Sensor.continued:
+            elif type(item).unwrapped is not Sensor.unwrapped:
                 raise ModelError(
                     f"{name}: a controller of a compiled model cannot measure {item}, which goes on from sample"
                     " to sample; take the JointPosition of a joint"

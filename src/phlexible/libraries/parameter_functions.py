@@ -144,7 +144,7 @@ class FunctionFit:
     def functions(self) -> ParameterFunctions:
         """Return the fitted functions (sums of products of powers of parameters) for all numbers of a model that
         change with its parameters."""
-        kinds = np.array([self._power_of_each(k) for k in range(len(self._ranges))])
+        kinds = np.array([self._best_powers(k) for k in range(len(self._ranges))])
         powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
         for kind in np.unique(kinds, axis=1).T:
@@ -164,7 +164,7 @@ class FunctionFit:
         found = ParameterFunctions(
             self._ranges, tuple(powers), tuple(terms), np.array(indices, dtype=np.int64), tuple(entries)
         )
-        return replace(found, error=self._checked(found))
+        return replace(found, error=self._largest_error(found))
 
     def _at(self, values: Sequence[float]) -> Array:
         key = tuple(values)
@@ -172,7 +172,7 @@ class FunctionFit:
             self._samples[key] = self._sample(values)
         return self._samples[key]
 
-    def _power_of_each(self, number: int) -> IntArray:
+    def _best_powers(self, number: int) -> IntArray:
         """Return for each number of a model the index of the power of parameter ``number`` in which it is linear;
         -1: it does not change.
 
@@ -203,7 +203,7 @@ class FunctionFit:
             self._refuse(own.name, int(missed.argmax()), float(missed.max()))
         return np.where(is_changed, powers, -1)
 
-    def _coefficients(self, keys: Sequence[tuple[int, float]], own: IntArray) -> Array:
+    def _coefficients(self, keys: Sequence[tuple[int, float]], chosen: IntArray) -> Array:
         """Return the coefficients of some numbers of a model as multilinear functions of powers of parameters,
         shape (numbers, 2, ..., 2)."""
         if 2 ** len(keys) > MOST_SAMPLES:
@@ -213,13 +213,13 @@ class FunctionFit:
                 " show; give fewer of them"
             )
         shape = (2,) * len(keys)
-        values = np.zeros((len(own), *shape))
+        values = np.zeros((len(chosen), *shape))
         for column, index in enumerate(product(range(2), repeat=len(keys))):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            values.reshape(len(own), -1)[:, column] = self._at(at)[own]
-        size = np.abs(values).reshape(len(own), -1).max(axis=1).reshape(-1, *[1] * len(keys))
+            values.reshape(len(chosen), -1)[:, column] = self._at(at)[chosen]
+        size = np.abs(values).reshape(len(chosen), -1).max(axis=1).reshape(-1, *[1] * len(keys))
         for axis, (k, power) in enumerate(keys, start=1):
             first, second = ((self._ranges[k].value(x) / self._ranges[k].size) ** power for x in SAMPLED[:2])
             high, low = np.moveaxis(values, axis, 0)
@@ -228,7 +228,7 @@ class FunctionFit:
         values[np.abs(values) <= ROUND_OFF * size] = 0.0
         return values
 
-    def _checked(self, found: ParameterFunctions) -> float:
+    def _largest_error(self, functions: ParameterFunctions) -> float:
         """Return the largest relative error of fitted functions at parameter values that were not sampled: of one
         parameter, of all, and at ends of ranges."""
         random = np.random.default_rng(3)
@@ -246,7 +246,7 @@ class FunctionFit:
         worst = 0.0
         for name, values in tried:
             exact, computed = self._at(values), self._usual.copy()
-            computed[found.indices] = found.values(values)
+            computed[functions.indices] = functions.values(values)
             error, size = np.abs(computed - exact), np.maximum(sizes, np.abs(exact))
             error[(error <= self._chance) & (self._is_chance | (size <= self._chance))] = 0.0
             error[self._numbers.is_scale] = 0.0

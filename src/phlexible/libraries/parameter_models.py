@@ -74,7 +74,7 @@ def with_parameters(
     if inputs is None:
         inputs = [name for name in _free_inputs(made, usual, ranges) if name not in grips]
         usual = made(usual_values(ranges), inputs)
-    parts, words = usual.parts_of_numbers(), usual.words_of_numbers()
+    parts, words = usual.number_sections(), usual.packed_numbers()
     kinds = np.repeat(np.arange(len(parts)), [size for _, size in parts])
     structure = usual.structure
 
@@ -87,7 +87,7 @@ def with_parameters(
                 data = made(now, inputs)
             except PhlexibleError as error:
                 raise ParameterError(f"the model cannot be built with {said}: {error}") from error
-        found = data.words_of_numbers() if data.structure == structure else words[:0]
+        found = data.packed_numbers() if data.structure == structure else words[:0]
         if len(found) != len(words) or not np.array_equal(found[is_same], words[is_same]):
             raise ParameterError(
                 f"with {said} {difference(usual, data)}: parameters change numbers of the model, and its parts stay"
@@ -98,7 +98,7 @@ def with_parameters(
     is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
     is_same = is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
-    meaning = SampledNumbers([numbers_in_words(name) for name, _ in parts], kinds, is_scale)
+    meaning = SampledNumbers([description_of_numbers(name) for name, _ in parts], kinds, is_scale)
     functions = FunctionFit(ranges, sample, meaning).functions()
     changed = [set[str]() for _ in ranges]
     for index, (terms, _) in zip(functions.indices.tolist(), functions.entries, strict=True):
@@ -157,7 +157,7 @@ WORDS = {
 _OF_TYPES = {table.name for table in TABLES if table.kind is not Kind.INTEGER and table.size in OF_TYPES}
 
 
-def numbers_in_words(table: str) -> str:
+def description_of_numbers(table: str) -> str:
     """Return a description of the numbers in a table of a model, such as "masses of bodies", for error messages."""
     if table in _OF_TYPES:
         return OF_BODIES

@@ -33,7 +33,7 @@ class ParameterData:
     tunable: tuple[bool, ...]
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         """Return a message about the accuracy of the numbers of a model that follow from parameters."""
         names = ", ".join(each.name for each in self.ranges)
         return (
@@ -42,7 +42,7 @@ class ParameterData:
         )
 
 
-def in_c(data: ParameterData | None) -> Iterable[str]:
+def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
     """Yield the lines of C source that describe the parameters of a library and how numbers follow from them; None:
     no parameters."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
@@ -72,7 +72,7 @@ def in_c(data: ParameterData | None) -> Iterable[str]:
         yield integers(f"ph_{name}", array.tolist(), "int32_t") if is_whole else reals(f"ph_{name}", array)
 
 
-def ranges_of(given: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
+def ranges_of(user_ranges: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
     """Return the ranges of parameters from the user's dictionary of (low, value, high) or (low, value, high, unit),
     after checking them.
 
@@ -80,10 +80,10 @@ def ranges_of(given: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ..
         ParameterError: no (low, value, high), or (low, value, high, unit), by name.
     """
     words = "parameters must be (low, value, high), or (low, value, high, unit), by name"
-    if not isinstance(given, Mapping) or not given:
-        raise ParameterError(f"{words}, such as {{'stiffness': (10.0, 20.0, 40.0, 'N/m')}}, got {given!r}")
+    if not isinstance(user_ranges, Mapping) or not user_ranges:
+        raise ParameterError(f"{words}, such as {{'stiffness': (10.0, 20.0, 40.0, 'N/m')}}, got {user_ranges!r}")
     found = []
-    for key, values in given.items():
+    for key, values in user_ranges.items():
         name = text("parameter", key)
         if not isinstance(values, list | tuple) or len(values) not in (3, 4):
             raise ParameterError(f"{words}; got {values!r} for {name}")

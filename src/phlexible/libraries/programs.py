@@ -91,9 +91,9 @@ def as_in_python(platform: Platform) -> CodeTarget | None:
 
 def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     optimized_for = as_in_python(platform)
-    folder, ending = None if CHECKED else code_folder(), _ending(platform, optimized_for)
+    folder, ending = None if CHECKED else code_folder(), _cache_suffix(platform, optimized_for)
     needed = programs(memory)
-    found = {} if folder is None else {entry: _kept(folder / (entry.name + ending)) for entry in needed}
+    found = {} if folder is None else {entry: _cached_code(folder / (entry.name + ending)) for entry in needed}
     missing = [entry for entry in needed if not found.get(entry)]
     if missing:
         print(COMPILING.format(platform.name), file=sys.stderr, flush=True)
@@ -107,7 +107,7 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
     return {f"{c_name(entry.name)}.o": code for entry, code in found.items()}
 
 
-def _kept(file: Path) -> bytes:
+def _cached_code(file: Path) -> bytes:
     """Return cached machine code from a file if it belongs to the present sources; empty bytes if there is none or
     the file is damaged."""
     try:
@@ -117,7 +117,7 @@ def _kept(file: Path) -> bytes:
     return kept.code if kept.sources == sources_digest() else b""
 
 
-def _ending(platform: Platform, optimized_for: CodeTarget | None) -> str:
+def _cache_suffix(platform: Platform, optimized_for: CodeTarget | None) -> str:
     """Return the suffix of file names of cached machine code, a digest of the processor, settings and compiler
     version."""
     own = Path(machine_code.__file__).read_bytes() + Path(passes.__file__).read_bytes()

@@ -67,12 +67,12 @@ class TimeData:
     Attributes:
         columns: one for each number.
         end: of the times for which they are valid [s].
-        words: messages about approximations and their errors.
+        messages: messages about approximations and their errors.
     """
 
     columns: tuple[Column, ...]
     end: float = np.inf
-    words: tuple[str, ...] = field(default=())
+    messages: tuple[str, ...] = field(default=())
 
 
 def time_data(
@@ -99,18 +99,18 @@ def time_data(
     Raises:
         ParameterError: a function that needs a duration, or cannot be approximated.
     """
-    times = _probes(start, step, duration, kinks)
-    seen = _tried(values, times, len(names))
+    times = _probe_times(start, step, duration, kinks)
+    seen = _evaluated(values, times, len(names))
     columns, words, end = list[Column](), list[str](), np.inf
     for k, name in enumerate(names):
 
-        def own(times: Array, k: int = k) -> Array:
+        def signal(times: Array, k: int = k) -> Array:
             return np.asarray(values(np.asarray(times, dtype=np.float64))[:, k])
 
         found = None
         if seen is not None:
             y = seen[:, k]
-            known = own, times, y, start, step
+            known = signal, times, y, start, step
             found = _constant(y) or _polynomial(*known) or _harmonic(*known) or _harmonic(*known, on_line=True)
         if found is None:
             if duration is None:
@@ -119,7 +119,7 @@ def time_data(
                     " harmonic, on a line or not: give build(duration=...) [s], up to which it becomes a table, or"
                     " make it an input"
                 )
-            found, error = _pieces(own, start, start + duration, kinks, name)
+            found, error = _pieces(signal, start, start + duration, kinks, name)
             words.append(f"{name}: {len(found.pieces)} pieces up to {start + duration:g} s, error {error:.1e}")
             end = start + duration
         columns.append(replace(found, pieces=found.pieces or (ZERO,)) if keeps_zeros else found)
@@ -131,7 +131,7 @@ def time_data(
 JUST_BEFORE = 1e-9  # of a step: a jump at the end of a step counts in that step, whatever the round-off
 
 
-def total(parts: Sequence[tuple[float, Column]]) -> Column:
+def weighted_sum(parts: Sequence[tuple[float, Column]]) -> Column:
     """Return the weighted sum of functions of time (harmonics and polynomial pieces) as one such function.
     ``parts`` are pairs of factor and function."""
     waves = dict[float, tuple[float, float]]()
@@ -195,7 +195,7 @@ def _sum(begin: float, parts: Sequence[tuple[float, Piece, float]]) -> Piece:
     return Piece(begin, scale, tuple(float(x) for x in found))
 
 
-def _probes(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
+def _probe_times(start: float, step: float, duration: float | None, kinks: Sequence[float]) -> Array:
     """Return the times [s] at which unknown functions of time are sampled: in windows of very different lengths,
     and around kinks."""
     lengths = [duration] if duration is not None else [WINDOW * step * 4.0**k for k in range(SCALES)]
@@ -211,7 +211,7 @@ def spread(start: float, length: float, count: int = 64) -> Array:
     return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 
-def _tried(values: Columns, times: Array, count: int) -> Array | None:
+def _evaluated(values: Columns, times: Array, count: int) -> Array | None:
     """Return the values of the user's functions at all times, shape (times, count); None if they raise an error, as
     at late times."""
     try:
@@ -226,14 +226,14 @@ def _constant(y: Array) -> Column | None:
     return Column((Piece(0.0, 1.0, (float(y[0]),)),) if y[0] else ())
 
 
-def _polynomial(own: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
+def _polynomial(signal: Columns, times: Array, y: Array, start: float, step: float) -> Column | None:
     for degree in range(1, HIGHEST + 1):
         x, powers = np.arange(degree + 1.0), np.arange(degree + 1)
         best, error = np.zeros(degree + 1), np.full(degree + 1, np.inf)
         last = (times[-1] - start) / HIGHEST
         length = 2.0 ** np.floor(np.log2(min(64 * step, last)))
         while length <= last:  # each coefficient from the window where it is known best
-            values = own(start + length * x)
+            values = signal(start + length * x)
             found = np.linalg.solve(np.vander(x, increasing=True), values) / length**powers
             known = 8 * np.finfo(float).eps * np.abs(values).max() / length**powers
             best, error = np.where(known < error, found, best), np.minimum(known, error)
@@ -255,14 +255,14 @@ def _rounded(number: float, error: float) -> float:
 
 
 def _harmonic(
-    own: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
+    signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
     """Return a harmonic c + a cos(w t) + b sin(w t), with a line v t if ``on_line``, that fits samples; None if
     none fits."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
-        z = np.diff(own(start + stride * np.arange(67.0)), n=2 if on_line else 1)  # which the line has none of
+        z = np.diff(signal(start + stride * np.arange(67.0)), n=2 if on_line else 1)  # which the line has none of
         middle, both = z[1:-1], z[2:] + z[:-2]
         if not middle @ middle > 0:
             continue
@@ -271,14 +271,14 @@ def _harmonic(
         if abs(cosine) >= 1 or missed > 1e-9 * np.abs(z).max():
             continue
         frequency = float(np.arccos(cosine)) / stride
-        found = _refined(own, times, y, start, stride, frequency, on_line)
+        found = _refined(signal, times, y, start, stride, frequency, on_line)
         if found is not None:
             return found
     return None
 
 
 def _refined(
-    own: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
+    signal: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
     """Return a harmonic function of time whose frequency w [rad/s] is fitted in ever longer windows; None if it
     does not fit the samples."""
@@ -288,20 +288,20 @@ def _refined(
             break
         t = spread(start, float(length))
         for _ in range(4):
-            found = _fitted(_waves(t, w, found, on_line), own(t))
+            found = _fitted(_fit_columns(t, w, found, on_line), signal(t))
             if not abs(found[3]) < 1 / length:
                 return None
             w += float(found[3])
     for digits in range(1, 15):  # the frequency that somebody wrote, if it is one
         rounded = float(f"{w:.{digits}g}")
-        column = _wave(own, start, stride, rounded, on_line)
-        if _fits(column, times, y):
+        column = _wave(signal, start, stride, rounded, on_line)
+        if _fits_samples(column, times, y):
             return column
-    column = _wave(own, start, stride, w, on_line)
-    return column if _fits(column, times, y) else None
+    column = _wave(signal, start, stride, w, on_line)
+    return column if _fits_samples(column, times, y) else None
 
 
-def _waves(t: Array, w: float, last: Array, on_line: bool) -> Array:
+def _fit_columns(t: Array, w: float, last: Array, on_line: bool) -> Array:
     """Return the columns of a least-squares fit of a harmonic at times t: 1, cos, sin, the derivative with respect
     to the frequency w, and t."""
     cosine, sine = np.cos(w * t), np.sin(w * t)
@@ -309,10 +309,10 @@ def _waves(t: Array, w: float, last: Array, on_line: bool) -> Array:
     return np.stack(found if on_line else found[:4], axis=1)
 
 
-def _wave(own: Columns, start: float, stride: float, w: float, on_line: bool) -> Column:
+def _wave(signal: Columns, start: float, stride: float, w: float, on_line: bool) -> Column:
     t = spread(start, 64 * stride * (64 if on_line else 1))  # a slope is found over many periods
-    y = own(t)
-    base = np.delete(_waves(t, w, np.zeros(4), on_line), 3, axis=1)
+    y = signal(t)
+    base = np.delete(_fit_columns(t, w, np.zeros(4), on_line), 3, axis=1)
     found = _fitted(base, y)
     found = found + _fitted(base, y - base @ found)
     constant, cosine, sine, *slope = (
@@ -331,7 +331,7 @@ def _fitted(base: Array, y: Array) -> Array:
     return np.asarray(np.linalg.lstsq(base, y, rcond=None)[0], dtype=np.float64)
 
 
-def _fits(column: Column, times: Array, y: Array) -> bool:
+def _fits_samples(column: Column, times: Array, y: Array) -> bool:
     """Return whether a harmonic function of time fits sampled values up to the round-off of w t."""
     w, cosine, sine = column.waves[0]
     line = column.pieces[0].coefficients if column.pieces else (0.0,)
@@ -339,7 +339,7 @@ def _fits(column: Column, times: Array, y: Array) -> bool:
     return bool((np.abs(column(times) - y) <= size * (SAME + 4e-16 * np.abs(w * times))).all())
 
 
-def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
+def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
     """Return piecewise polynomials that approximate a function of time between two times, and their largest error.
     Pieces are halved until they fit.
 
@@ -350,14 +350,14 @@ def _pieces(own: Columns, begin: float, end: float, kinks: Sequence[float], name
     open_ones = list(pairwise(cuts))[::-1]
     nodes = (1 + chebyshev.chebpts1(DEGREE + 1)) / 2
     checks = spread(0.0, 1.0, 2 * DEGREE)
-    scale = float(np.abs(own(begin + (end - begin) * (np.arange(512) + 0.5) / 512)).max()) or 1.0
+    scale = float(np.abs(signal(begin + (end - begin) * (np.arange(512) + 0.5) / 512)).max()) or 1.0
     found, worst = list[Piece](), 0.0
     while open_ones:
         a, b = open_ones.pop()
         length = b - a
-        fitted = np.asarray(chebyshev.chebfit(2 * nodes - 1, own(a + length * nodes), DEGREE), dtype=np.float64)
+        fitted = np.asarray(chebyshev.chebfit(2 * nodes - 1, signal(a + length * nodes), DEGREE), dtype=np.float64)
         powers = _in_powers(fitted)
-        missed = float(np.abs(polynomial.polyval(checks, powers) - own(a + length * checks)).max())
+        missed = float(np.abs(polynomial.polyval(checks, powers) - signal(a + length * checks)).max())
         if missed <= EXACT * scale:
             found.append(Piece(a, 1 / length, tuple(float(x) for x in powers)))
             worst = max(worst, missed)

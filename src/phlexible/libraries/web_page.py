@@ -105,7 +105,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     """
     run, data, pack = parts.run.now, parts.data, Packing()
     scene = replace(scene_of(run, np.array([0])), arrows=())
-    wide, energy = _reached(seen)
+    wide, energy = _motion_range(seen)
     head = scene_data(scene, {}, pack)
     if wide is not None:
         low, high = wide.corners
@@ -140,7 +140,7 @@ def page_of(parts: PageParts, seen: RecordedRun | None, module: bytes, sections:
     return page(data.name, subtitle, head, pack, [*sections, *own])
 
 
-def drawn_otherwise(first: PageParts, second: PageParts) -> list[str]:
+def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
     """Return the names of bodies, surfaces and moving frames that a live page would draw differently. Two variants
     of a model in the same state are compared."""
     pairs = zip(_drawn_numbers(first), _drawn_numbers(second), strict=True)
@@ -201,7 +201,7 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
     return run.motion.run if run.motion.run.count > 1 else None
 
 
-def _reached(done: RecordedRun | None) -> tuple[Scene | None, float]:
+def _motion_range(done: RecordedRun | None) -> tuple[Scene | None, float]:
     """Return the scene of a run at some instants, from which the view is chosen, and the run's greatest kinetic
     energy [J]."""
     if done is None:
@@ -264,9 +264,9 @@ def _parameters(data: ModelData) -> list[Tree]:
     ]
 
 
-def _components(load: Load | None, given: InputData, dimension: int) -> list[int]:
+def _components(load: Load | None, user_input: InputData, dimension: int) -> list[int]:
     """Return the indices of the components of an input that exist in the model's dimension, for sliders."""
-    if len(given.start) == 1:
+    if len(user_input.start) == 1:
         return [0]
     if isinstance(load, Torque):
         return [2] if dimension == 2 else [0, 1, 2]
@@ -362,7 +362,7 @@ def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: P
     }
 
 
-def _numbers_of(parts: PageParts, number: int) -> Array:
+def _state_indices(parts: PageParts, number: int) -> Array:
     """Return the indices, in the state of a run, of the nodal coordinates of a body in absolute coordinates (string
     or soft body)."""
     layout = parts.run.now.system.layout
@@ -375,7 +375,7 @@ def _numbers_of(parts: PageParts, number: int) -> Array:
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
     """Return how a page computes the nodes of a string or soft body from a state. Coordinate i is base[i] plus a
     weighted sum of numbers of the state."""
-    places = _numbers_of(parts, number)
+    places = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
         kept = np.flatnonzero(chosen >= 0)
@@ -415,7 +415,7 @@ def _grip(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
         shapes = point.shapes - centre[:, 1:]
         return entry | {"carried": _carried(parts, body, point.position - centre[:, 0], shapes, pack), "sum": None}
     matrix = sparse.csr_array(point.shapes)
-    places = _numbers_of(parts, body)
+    places = _state_indices(parts, body)
     return entry | {
         "carried": None,
         "sum": {

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.functions import Row
+from phlexible.description.interactions.functions import Bilinear
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import EquilibriumError, ModelError
@@ -61,7 +61,7 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
     return parts.in_order(_combine(models), ties)
 
 
-def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) -> LinearPHDAE:
+def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
     """Connect the one or two models that a constraint acts on, through their ports; the multiplier is the last
     state of the result.
     """
@@ -189,7 +189,7 @@ class _Parts:
             pick @ whole.effort_matrix @ pick.T,
         )
 
-    def _gradient(self, row: Row, body: int) -> Array:
+    def _gradient(self, row: Bilinear, body: int) -> Array:
         """Return the derivative of a constraint with respect to the small motions of one body, shape (velocities of
         the body,).
         """
@@ -199,6 +199,6 @@ class _Parts:
         return np.asarray(matrix[[0]].toarray()[0, system.layout.place(body)])
 
 
-def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Row, ...]]]:
+def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Bilinear, ...]]]:
     """Return all joints of a linearized mechanism in order, each with its constraint rows."""
-    return [(joint, joint.rows(linear.system.dimension)) for joint in linear.system.mechanism.joints]
+    return [(joint, joint.constraints(linear.system.dimension)) for joint in linear.system.mechanism.joints]

@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.functions import AXES, Row
+from phlexible.description.interactions.functions import AXES, Bilinear
 from phlexible.description.interactions.loads import DistributedForce, Force, Torque
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
@@ -73,7 +73,7 @@ def multipliers(system: System) -> tuple[StateBlock, ...]:
     )
 
 
-def row_units(row: Row) -> tuple[str, str]:
+def row_units(row: Bilinear) -> tuple[str, str]:
     """Return the unit of the multiplier of a constraint and the unit of its rate: N and m/s for lengths, N m and
     rad/s for angles.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contact
-from phlexible.description.interactions.contact_members import Member, heights
+from phlexible.description.interactions.contact_members import Member, signed_distances
 from phlexible.description.interactions.functions import DirectionOf, PointOf
 from phlexible.description.ports import Port
 from phlexible.state.recorded_run import RecordedRun
@@ -114,7 +114,7 @@ class _Crossings:
         shares = np.linspace(0.0, 1.0, count + 1)[:, None, None]
         w = relative[rows] + shares * chords[rows]
         if axes is not None:
-            apart = heights(other, w.reshape(-1, 3)).reshape(w.shape[:2]) - ball.radius
+            apart = signed_distances(other, w.reshape(-1, 3)).reshape(w.shape[:2]) - ball.radius
         else:
             u = (ends - y)[rows] + shares * np.diff(ends - y, axis=0)[rows]
             square = np.maximum((u * u).sum(axis=2), np.finfo(float).tiny)

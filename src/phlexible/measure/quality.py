@@ -359,7 +359,7 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
         state = record.state(deepest)
         row, _ = coordinate_row(run.system, run.instants.at(slice(deepest, deepest + 1)), force.coordinate)
         compliance = row @ lu_factors(run.system.mass(state)).solve(row)
-        slope = -contact.slope(float(theta[deepest]), force.rest)
+        slope = -contact.force_derivative(float(theta[deepest]), force.rest)
         ratio = step * float(np.sqrt(slope * compliance))
         if ratio > LONGEST * MOST_PARTS:
             reported.add(element)

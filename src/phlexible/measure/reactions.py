@@ -36,7 +36,7 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
             return run.multipliers[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]
-    if isinstance(element, Contact) and element.is_of_many:
+    if isinstance(element, Contact) and element.is_contact_group:
         raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
     if not own:
         raise ModelError(f"element must be applied in this model, got {element!r}")

@@ -53,7 +53,7 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
     functions = run.system.functions(rows)
     strains = functions.values(run.instants).reshape(run.count, -1, len(kept))
-    natural = np.concatenate([element.natural for element in rod.elements])
+    natural = np.concatenate([element.rest_strains for element in rod.elements])
     stiffness = np.concatenate([element.stiffness for element in rod.elements])[
         np.ix_(range(len(natural)), kept, kept)
     ]
@@ -68,7 +68,7 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
         own = {id(element) for element in rod.elements}
         places = [k for k, (element, _) in enumerate(run.system.forces) if id(element) in own]
         along = pulls[:, places].reshape(strains.shape)
-        shares = np.array([share for each in rod.elements for share in each.shares(dimension)])
+        shares = np.array([share for each in rod.elements for share in each.unit_factors(dimension)])
         measures = np.concatenate([each.shape.measures for each in rod.elements])
         forces[:, :, kept] += np.einsum("gij,tgj->tgi", shares / measures[:, None, None], along)
     return forces

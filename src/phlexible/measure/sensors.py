@@ -337,7 +337,7 @@ class Angle(PointSensor):
         spin = kinematics.angular_velocity(run, self.attachment) @ self.axis
         return kinematics.over_full_turns(wrapped, spin, run.time)
 
-    def continued(self, before: Array, now: Array) -> Array:
+    def unwrapped(self, before: Array, now: Array) -> Array:
         """Return the angle ``now`` shifted by full turns so that it is within half a turn of the angle ``before``
         [rad].
         """
@@ -533,7 +533,7 @@ class Quaternion(_Orientation):
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
 
-    def continued(self, before: Array, now: Array) -> Array:
+    def unwrapped(self, before: Array, now: Array) -> Array:
         """Return the quaternion ``now`` with the sign that makes it continuous with the quaternion ``before``."""
         return -now if before @ now < 0 else now
 

@@ -66,7 +66,7 @@ class Touching:
         rotated: first those of the touching body, then those of the body that has the surface; an array may be
         empty."""
         points = self.coordinate.points
-        first = points + self.coordinate.turning
+        first = points + self.coordinate.rotating_direction_count
         return self.parts[points:first], self.parts[first:]
 
     def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
@@ -78,7 +78,7 @@ class Touching:
         assert self.force.contact is not None, "it rubs"
         side, own = self.force.contact.side, X[:, 1]
         theta = np.array([coordinate.value(y) for y in at.values[:, self.gap]])
-        arm = -side * coordinate.reach(theta, self.force.rest, side)[..., None] * normal
+        arm = -side * coordinate.contact_radius(theta, self.force.rest, side)[..., None] * normal
         weights = np.zeros((len(X), len(self.parts)))
         weights[:, 0], weights[:, 1] = 1.0, -1.0
         if isinstance(coordinate.gap, SegmentCoordinate):
@@ -87,8 +87,8 @@ class Touching:
             own = own + place[:, None] * (X[:, 2] - own)
             if coordinate.is_on_axis:
                 arm = own - X[:, 0]
-        points, first = coordinate.points, coordinate.points + coordinate.turning
-        if coordinate.turning:
+        points, first = coordinate.points, coordinate.points + coordinate.rotating_direction_count
+        if coordinate.rotating_direction_count:
             weights[:, points:first] = _moment_arm_coefficients(X[:, points:first], arm, d)
         if len(self.parts) > first:
             weights[:, first:] = -_moment_arm_coefficients(X[:, first:], X[:, 0] + arm - own, d)
@@ -242,7 +242,7 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
     """Yield the force index, the resisted motion and the parameters of each friction spring (bristle) of the given
     forces. The motion is sliding, rolling or drilling; a force may have several springs or none."""
     for k, force in enumerate(forces):
-        for kind, bristle in zip(BristleKind, force.friction.every_bristle if force.friction else (), strict=False):
+        for kind, bristle in zip(BristleKind, force.friction.bristles if force.friction else (), strict=False):
             if bristle:
                 yield k, kind, bristle
 

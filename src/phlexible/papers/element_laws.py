@@ -19,7 +19,7 @@ from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.interactions.surfaces import RubbingCoordinate, SlidingCoordinate
-from phlexible.description.joints.relations import RelationRow
+from phlexible.description.joints.relations import RelationFunction
 from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
 from phlexible.papers.bristles import Bristles, BristleState, Touching, tangential_component
@@ -53,7 +53,7 @@ class ElementLaws:
     def __init__(self, system: System) -> None:
         self._system = system
         for element in system.mechanism.elements:
-            if isinstance(element, Contact) and element.is_of_many:
+            if isinstance(element, Contact) and element.is_contact_group:
                 raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
             refuse_controller(element)
         self.forces = [force for _, force in system.forces]
@@ -94,10 +94,10 @@ class ElementLaws:
         measure."""
         return len(self.forces)
 
-    def coordinate_rows(self) -> list[RelationRow]:
+    def coordinate_rows(self) -> list[RelationFunction]:
         """Return one row for each scalar force of a mechanism, whose function is the coordinate theta along which
         the force acts. The form is that of a joint's constraint rows, so that both are evaluated alike."""
-        return [RelationRow((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
+        return [RelationFunction((), 0.0, str(f.coordinate), parts=((f.coordinate, 1.0),)) for f in self.forces]
 
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
         """Return the prescribed values at a time [s] of those forces of a mechanism that have a part given by the
@@ -128,7 +128,7 @@ class ElementLaws:
         respect to their coordinates theta (T, forces); shape (T, forces): the elastic forces with opposite sign."""
         result = self._stiffness * (theta - self._rest)
         for k in self._special:
-            result[:, k] = [-self.forces[k].conservative(each) for each in theta[:, k].tolist()]
+            result[:, k] = [-self.forces[k].conservative_force(each) for each in theta[:, k].tolist()]
         return np.asarray(result)
 
     def energy_quotients(self, before: Array, after: Array) -> Array:
@@ -196,7 +196,7 @@ def _is_zero(force: CoordinateForce) -> bool:
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
     """Raise ``ModelError`` if a force element has static friction above its sliding friction, or a friction spring
     (bristle) without damping. The papers' port-Hamiltonian equations cannot describe these."""
-    for bristle in force.friction.every_bristle if force.friction else ():
+    for bristle in force.friction.bristles if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(
                 f"{element} has static friction, for which the papers' equations have no state; leave"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.description.interactions.functions import Row
+from phlexible.description.interactions.functions import Bilinear
 from phlexible.papers.floating_forms import FloatingBodyForm
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import StringForm
@@ -80,7 +80,7 @@ class JoinedFunctions:
         system: System,
         bodies: Sequence[tuple[BodyForm, slice]],
         time: int,
-        lines: Sequence[Row],
+        lines: Sequence[Bilinear],
         loaded: Sequence[CarriedVector],
     ) -> None:
         self._system, self._bodies, self._time = system, bodies, time

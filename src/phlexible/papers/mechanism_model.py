@@ -120,7 +120,7 @@ class AppliedLoads:
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):
                 value = law(load.value)
-                load.check_inside(value, self._system.dimension, np.array([time]))
+                load.check_components(value, self._system.dimension, np.array([time]))
             else:
                 value = load.at_time(time)
             found.append(value[:size])

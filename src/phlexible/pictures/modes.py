@@ -24,7 +24,7 @@ from phlexible.bodies.mechanics.floating import velocity_components
 from phlexible.bodies.skin import Skin
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
-from phlexible.display import beside, short_repr, table
+from phlexible.display import in_row, short_repr, table
 from phlexible.errors import ModelError, ParameterError, PhlexibleError
 from phlexible.extras import optional
 from phlexible.linear.equilibria import OperatingKind
@@ -317,7 +317,7 @@ class ModeShapes(Modes):
         text = table(rows, MODE_HEADS)
         if self.linearization is None or not len(rows):
             return text
-        return beside(text, picture_html(self.plot, "shapes of the modes"))
+        return in_row(text, picture_html(self.plot, "shapes of the modes"))
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
         """Write an HTML file in which every mode moves in a 3D view; it needs no network.

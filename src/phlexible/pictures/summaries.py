@@ -8,7 +8,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.parts import part_counts
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import PlacedBody
-from phlexible.display import beside, described, table, written
+from phlexible.display import described, in_row, table, written
 from phlexible.measure.energy import Energy, energy_of
 from phlexible.pictures.mechanism_plot import plot_mechanism, plot_model
 from phlexible.pictures.style import picture_html
@@ -116,7 +116,7 @@ def model_html(mechanism: Mechanism) -> str:
     text = table(rows, ("body", "kind", "mass [kg]", "coordinates", "position [m]"), title)
     if not rows:
         return text
-    return beside(picture_html(lambda: plot_model(mechanism), f"picture of the model: {title}"), text)
+    return in_row(picture_html(lambda: plot_model(mechanism), f"picture of the model: {title}"), text)
 
 
 def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
@@ -134,4 +134,4 @@ def motion_html(run: RecordedRun, energy: Energy) -> str:
     rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
     text = table(rows, title=f"Motion of {part_counts(run.mechanism)}")
     picture = picture_html(lambda: plot_mechanism(run, min(INSTANTS, run.count)), "the mechanism")
-    return beside(picture, text + energy._repr_html_())
+    return in_row(picture, text + energy._repr_html_())

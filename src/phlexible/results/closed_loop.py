@@ -8,7 +8,13 @@ import numpy as np
 from scipy.linalg import eigvals, matrix_balance, qr, svd
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.feedback import Feedback, LinearController, discretized, linear_law, sampled
+from phlexible.description.interactions.feedback import (
+    Feedback,
+    LinearController,
+    discretized,
+    linear_controller,
+    sample_controller,
+)
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError
 from phlexible.extras import optional
@@ -126,10 +132,10 @@ def closed_loop(
             raise ParameterError(
                 "a Feedback with a function has no matrices; give a StateSpace or TransferFunction"
             )
-        law, period, delay = controller.law, controller.period, controller.periods_of_delay
+        law, period, delay = controller.law, controller.period, controller.delay_periods
         follows = follows or controller.target is not None
     else:
-        given = linear_law(controller)
+        given = linear_controller(controller)
         if given is None:
             raise ParameterError(f"controller must be a StateSpace or TransferFunction, got {controller!r}")
         law = given
@@ -140,7 +146,7 @@ def closed_loop(
     if period is not None:
         A, B = discretized(plant.A, plant.B, period)
         plant = StateSpaceMatrices(A, B, plant.C, plant.D, plant.states, plant.inputs, plant.outputs)
-        law = law if law.is_discrete else sampled(law, period)
+        law = law if law.is_discrete else sample_controller(law, period)
     enter = _selected("on", on, plant.inputs)
     leave = _selected("measured", measured, plant.outputs)
     if (law.inputs, law.outputs) != (len(leave), len(enter)):

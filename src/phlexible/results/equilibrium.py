@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.mechanism.parts import part_counts
-from phlexible.display import beside, table
+from phlexible.display import in_row, table
 from phlexible.errors import SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import linear_mechanics
@@ -103,7 +103,7 @@ class Equilibrium(Readings):
             *([("slipped", ", ".join(self.slipped))] if self.slipped else []),
         ]
         title = f"Equilibrium of {part_counts(self.motion.mechanism)}"
-        return beside(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
+        return in_row(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
 
     def __repr__(self) -> str:
         slipped = f"; slipped: {', '.join(self.slipped)}" if self.slipped else ""

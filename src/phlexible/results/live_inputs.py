@@ -42,7 +42,7 @@ class Inputs(MutableMapping[str, Array]):
         if found.shape != wanted or not np.isfinite(found).all():
             raise ParameterError(f"input {name!r} takes {how_many(wanted[0], 'finite number')}, got {value!r}")
         if (load := self._known[name].load) is not None:
-            load.check_inside(found, self._dimension)
+            load.check_components(found, self._dimension)
         self._values[name], self.is_new = found, True
 
     def __delitem__(self, name: str) -> None:
@@ -80,7 +80,7 @@ class Inputs(MutableMapping[str, Array]):
             raise ParameterError(f"input {name!r} takes finite numbers of shape {shape}, got {data!r}")
         rows = np.broadcast_to(values.reshape(-1, size) if values.ndim else values, (count, size))
         if (load := self._known[name].load) is not None:
-            load.check_inside(rows, self._dimension)
+            load.check_components(rows, self._dimension)
         return rows
 
     def change_of(self, name: str, rows: Array) -> tuple[slice, Array]:

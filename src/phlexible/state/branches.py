@@ -140,7 +140,7 @@ def contacts_of(system: System) -> list[Contact]:
     """Return the contacts of a system in their order: those of two whose forces it has, and those among many."""
     known = {id(element) for element, _ in system.forces}
     contacts = (each for each in system.mechanism.elements if isinstance(each, Contact))
-    return [each for each in contacts if each.is_of_many or id(each) in known]
+    return [each for each in contacts if each.is_contact_group or id(each) in known]
 
 
 def kept_pairs(system: System) -> int:
@@ -148,14 +148,14 @@ def kept_pairs(system: System) -> int:
     own = [
         each.members(system.dimension)
         for each in contacts_of(system)
-        if each.friction or each.law().loss_of_impacts
+        if each.friction or each.normal_law().impact_damping
     ]
     return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
 
 
 def kept_turns(system: System) -> int:
     """Return the number of contact pairs for which rotational friction springs or impact speeds are stored."""
-    keep = any(each.resists_turns or each.law().loss_of_impacts for each in contacts_of(system))
+    keep = any(each.resists_rotation or each.normal_law().impact_damping for each in contacts_of(system))
     return kept_pairs(system) if keep else 0
 
 

@@ -197,7 +197,7 @@ def load_value(system: System, at: Instants, load: PointLoad) -> Array:
     """
     if isinstance(load.value, StateLaw):
         value = law_value(system, at, load.value)
-        load.check_inside(value, system.dimension, at.time)
+        load.check_components(value, system.dimension, at.time)
         return value
     return load.at_time(float(at.time[0]))
 
@@ -341,9 +341,9 @@ def applied_by_elements(
     """
     rates = elements.rows @ velocity + elements.drifts
     forces = [force for _, force in system.forces]
-    stored = [force.conservative(float(each)) for force, each in zip(forces, theta, strict=True)]
+    stored = [force.conservative_force(float(each)) for force, each in zip(forces, theta, strict=True)]
     lost = [
-        force.resistance(float(each), float(rate)) for force, each, rate in zip(forces, theta, rates, strict=True)
+        force.dissipative_force(float(x), float(rate)) for force, x, rate in zip(forces, theta, rates, strict=True)
     ]
     return np.asarray(np.array(stored, dtype=np.float64) + np.array(lost, dtype=np.float64) + prescribed)
 
@@ -556,7 +556,7 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
     if with_curvature:
         pulls = np.array(
             [
-                force.conservative(float(theta)) + part
+                force.conservative_force(float(theta)) + part
                 for force, theta, part in zip(forces, elements.theta, prescribed_parts(system, at), strict=True)
             ]
         )

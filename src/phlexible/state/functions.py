@@ -14,8 +14,8 @@ from phlexible.algebra.sparse import (
     WeightedSums,
     is_small,
 )
-from phlexible.description.interactions.functions import Chord, Coordinate, Row, Vector
-from phlexible.description.joints.relations import RelationRow
+from phlexible.description.interactions.functions import Bilinear, Coordinate, Vector, VectorSum
+from phlexible.description.joints.relations import RelationFunction
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.state.instants import GivenFunctions, Instants
 from phlexible.state.layout import Layout
@@ -39,7 +39,7 @@ class VectorCollector:
         self._numbers: dict[object, int] = {}
         self._parts: dict[Vector, list[tuple[float, int]]] = {}  # of vectors that chords share
         self._chords: dict[tuple[tuple[float, int], ...], int] = {}
-        self._seen: dict[Chord, int] = {}  # that terms share
+        self._seen: dict[VectorSum, int] = {}  # that terms share
         self.vectors: list[CarriedVector] = []
 
     @property
@@ -54,7 +54,7 @@ class VectorCollector:
             self.vectors.append(vector)
         return number
 
-    def chord(self, chord: Chord) -> int:
+    def chord(self, chord: VectorSum) -> int:
         """Register a difference vector with the world vectors that it consists of, unless it is registered already,
         and return its index.
         """
@@ -336,7 +336,7 @@ class FunctionSet:
 
 
 def function_set(
-    rows: Sequence[Row],
+    rows: Sequence[Bilinear],
     layout: Layout,
     resolver: VectorResolver,
     paths: tuple[TimePath, ...],
@@ -540,23 +540,23 @@ class ConstraintSet:
         return (places[:, 0], places[:, 1]), gather
 
 
-def constraint_set(rows: Sequence[Row], functions: Callable[[list[Row]], FunctionSet]) -> ConstraintSet:
+def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
     """Convert symbolic constraints, of which some are relations of coordinates, to a ``ConstraintSet``. The
     argument ``functions`` converts plain ones to a ``FunctionSet``.
     """
     base, owner = base_rows(rows)
-    constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
+    constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
     places = tuple(coordinate_places(rows))
     return ConstraintSet(functions(base), np.array(owner, dtype=np.int64), places, np.array(constants), len(rows))
 
 
-def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
+def coordinate_places(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
     """Yield the joint coordinates of all relations among constraint rows, in order, with the indices of their
     functions.
     """
     first = 0
     for number, row in enumerate(rows):
-        if not isinstance(row, RelationRow):
+        if not isinstance(row, RelationFunction):
             first += 1
             continue
         for coordinate, factor in row.parts:
@@ -565,13 +565,13 @@ def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
             first += count
 
 
-def base_rows(rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
+def base_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
     """Return the functions of vectors that constraint rows consist of, and for each function the index of its
     constraint. Relations are replaced by the functions of their coordinates.
     """
-    found, owner = list[Row](), list[int]()
+    found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
-        if isinstance(row, RelationRow):
+        if isinstance(row, RelationFunction):
             own = [each for coordinate, _ in row.parts for each in coordinate.functions()]
         else:
             own = [row]

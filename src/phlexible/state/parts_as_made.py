@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.locations import Interface
-from phlexible.description.interactions.functions import DirectionOf, PointOf, Row, initial_chord
+from phlexible.description.interactions.functions import Bilinear, DirectionOf, PointOf, initial_sum
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, Port
 
@@ -29,7 +29,7 @@ def allowed_gap(joint: object) -> float:
     return PRECISION * max(sizes, default=0.0)
 
 
-def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
+def as_made(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
     """Return the constraint rows of a joint, moved by its small initial gap to the point of the part that lies at
     the joint. Larger gaps, and joints without interface, keep their rows.
 
@@ -46,7 +46,7 @@ def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
     if not placed:
         return rows
     gaps = [rows[k].initial_value() / rows[k].terms[0].coefficient for k in placed]
-    axes = [initial_chord(rows[k].terms[0].second) for k in placed]
+    axes = [initial_sum(rows[k].terms[0].second) for k in placed]
     beside = np.linalg.lstsq(np.array(axes), np.array(gaps), rcond=None)[0]
     round_off = ROUND_OFF * (port.placed.data.size + np.abs(port.initial_position()).max())
     if not round_off < np.linalg.norm(beside) <= limit:
@@ -54,7 +54,7 @@ def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
     return [_shifted_row(row, port, beside) if k in placed else row for k, row in enumerate(rows)]
 
 
-def _places(row: Row, port: Attachment) -> bool:
+def _places(row: Bilinear, port: Attachment) -> bool:
     """Return whether a constraint row demands that the port has no distance from another point along an axis."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
@@ -62,12 +62,12 @@ def _places(row: Row, port: Attachment) -> bool:
     return term.factor is None and term.second.is_direction and len(_weights(row, port)) == 1
 
 
-def _weights(row: Row, port: Attachment) -> list[float]:
+def _weights(row: Bilinear, port: Attachment) -> list[float]:
     parts = row.terms[0].first.parts
     return [weight for weight, part in parts if isinstance(part, PointOf) and part.port is port]
 
 
-def _shifted_row(row: Row, port: Attachment, beside: Array) -> Row:
+def _shifted_row(row: Bilinear, port: Attachment, beside: Array) -> Bilinear:
     """Return the constraint row for the point at the offset ``beside`` [m] from the port, in world axes of the
     initial pose.
     """

@@ -18,7 +18,7 @@ from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.mechanics.floating import centred, is_vectorized, mass_matrix
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
-from phlexible.description.interactions.functions import Coordinate, PointOf, Row, Vector
+from phlexible.description.interactions.functions import Bilinear, Coordinate, PointOf, Vector
 from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
@@ -53,7 +53,7 @@ class RowOwner(NamedTuple):
     """One scalar constraint function together with the joint, drive or relation that it belongs to."""
 
     joint: Joint | Drive | JointRelation
-    row: Row
+    row: Bilinear
 
 
 class ScalarForce(NamedTuple):
@@ -227,7 +227,7 @@ class System:
         """Functions of vectors that define the coordinates of all scalar forces, force after force."""
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
-    def functions(self, rows: Sequence[Row]) -> FunctionSet:
+    def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:
         """Convert symbolic functions of world vectors to a ``FunctionSet`` of this system."""
         return function_set(rows, self.layout, self.resolver, self.paths)
 
@@ -403,7 +403,7 @@ def system_of(mechanism: Mechanism) -> System:
                 known[id(placed.data)] = centred(placed.data)
             pairs.append(known[id(placed.data)])
     constraints = mechanism.constraints
-    rows = [as_made(part, part.rows(dimension)) for part in constraints]
+    rows = [as_made(part, part.constraints(dimension)) for part in constraints]
     owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
     forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
     return System(

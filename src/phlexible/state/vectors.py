@@ -20,8 +20,8 @@ from phlexible.description.interactions.functions import (
     PointOf,
     Vector,
     WorldAxis,
+    frame_of_vector,
     initial_vector,
-    moving_frame,
 )
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
 from phlexible.state.instants import GivenFunctions, Instants, MeasuredInstant
@@ -94,7 +94,7 @@ class VectorResolver:
         """
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
-            is_point, frame = isinstance(vector, PointOf), moving_frame(vector)
+            is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
             if frame is None:
                 return CarriedVector(GIVEN, is_point, initial_vector(vector), nothing)
             base = vector.axis if isinstance(vector, DirectionOf) else np.zeros(3)

@@ -190,7 +190,7 @@ class Batch:
             raise next(each.error for each in readings if each.error is not None)
         given = {number: each.warnings for number, each in enumerate(readings) if each.warnings}
         warn_of_runs(given, len(self))
-        return BatchRuns(self, duration, step, options, *_stacked(readings), given)
+        return BatchRuns(self, duration, step, options, *_arrays(readings), given)
 
     def start(
         self,
@@ -313,7 +313,7 @@ class DeviceKind(Enum):
     CUDA = "cuda"
 
 
-def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
+def device_for(device: str | None, lanes: bool | None, specialize: bool) -> "Device | None":
     """Return the function that steps mechanisms on a device such as a GPU, from the user's option; None: on the
     processor.
 
@@ -321,12 +321,12 @@ def device_for(given: str | None, lanes: bool | None, specialize: bool) -> "Devi
         ParameterError: no such device, or lanes beside it or a program for them.
         DeviceError: it is not there.
     """
-    if given is None:
+    if device is None:
         return None
-    option("device", given, DeviceKind)
+    option("device", device, DeviceKind)
     if lanes or specialize:
         raise ParameterError(
-            f"device={given!r} steps mechanisms in threads of its own, by a program for their structure; leave out"
+            f"device={device!r} steps mechanisms in threads of its own, by a program for their structure; leave out"
             " lanes=True and specialize=True"
         )
     from phlexible.step.gpu.cuda import cuda  # with the compiler
@@ -369,7 +369,7 @@ class _Reading:
         return cls(motion.time.copy(), values, balance_error(motion.run), error)
 
 
-def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
+def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
     """Return the results of all mechanisms of a batch as arrays: instants, sensor values with a first axis of
     mechanisms, energy balance errors, shares of steps taken in SIMD lanes, and failures."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
@@ -600,15 +600,15 @@ class LiveBatch:
         return f"LiveBatch({len(self)} mechanisms{failed}, inputs {', '.join(self.inputs) or 'none'})"
 
 
-def _named(found: Any) -> dict[str, Sensor]:
+def _named(value: Any) -> dict[str, Sensor]:
     """Return the sensors that a user's function gave, by name, after checking that it is a non-empty mapping of
     sensors.
 
     Raises:
         ParameterError: they are none.
     """
-    if not isinstance(found, Mapping) or not found or not all(isinstance(each, Sensor) for each in found.values()):
+    if not isinstance(value, Mapping) or not value or not all(isinstance(each, Sensor) for each in value.values()):
         raise ParameterError(
-            f'sensors must return sensors by name, such as {{"tip": Position(model["beam"].end)}}, got {found!r}'
+            f'sensors must return sensors by name, such as {{"tip": Position(model["beam"].end)}}, got {value!r}'
         )
-    return {text("name of a sensor", name): sensor for name, sensor in found.items()}
+    return {text("name of a sensor", name): sensor for name, sensor in value.items()}

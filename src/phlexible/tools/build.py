@@ -20,7 +20,7 @@ from phlexible.libraries.linking import (
     PAGES,
     Platform,
     check_linker,
-    linked,
+    linked_library,
     platforms_of,
     sources,
     write_archive,
@@ -127,7 +127,7 @@ def build(
         return one.start(step, initial=initial, order=order, numerical_damping=numerical_damping)
 
     if place.suffix in PAGES:
-        _check_place(place)
+        _check_writable(place)
         variants = Variants(ranges, made) if ranges else None
         page = live_page(first, start, place.stem, inputs=chosen, outputs=measured, duration=end, variants=variants)
         write_bytes(page.encode(), place)
@@ -140,10 +140,10 @@ def build(
         return described(start(own), step, place.stem, chosen, its, end, has_parameters=bool(ranges))
 
     data = data_of(usual, chosen)
-    _check_place(place)
+    _check_writable(place)
     if ranges:
         data = with_parameters(data_of, data, ranges, chosen)
-    for words in data.words:
+    for words in data.messages:
         print(words)
     if place.suffix == NUMBERS:
         write_bytes(data.tables(), place)
@@ -160,7 +160,7 @@ def build(
             (
                 FOLDERS[version][target.name],
                 target.suffix,
-                linked(target, {**sources(codes[target.name], header), **more}, is_fmu=True),
+                linked_library(target, {**sources(codes[target.name], header), **more}, is_fmu=True),
             )
             for target in targets_of
         ]
@@ -170,40 +170,40 @@ def build(
     if place.suffix == ARCHIVE:
         write_archive(sources(codes[target.name], header), place)
         return place
-    write_library(linked(target, sources(codes[target.name], header)), place)
+    write_library(linked_library(target, sources(codes[target.name], header)), place)
     return place
 
 
-def _model(given: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Return the model to be built as a library: the given one, or the result of the user's function for parameter
+def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
+    """Return the model to be built as a library: the source one, or the result of the user's function for parameter
     values."""
-    if isinstance(given, Model) and values:
+    if isinstance(source, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
             " ph.build(build, ..., parameters={...}), where build(stiffness=..., ...) returns a Model"
         )
-    if isinstance(given, Model) or not callable(given):
-        found: object = given
+    if isinstance(source, Model) or not callable(source):
+        found: object = source
     else:
         said = ", ".join(f"{name}={value!r}" for name, value in values.items())
-        found = called(partial(given, **values), f"model({said})", at="for these parameters")
+        found = called(partial(source, **values), f"model({said})", at="for these parameters")
     if not isinstance(found, Model):
         raise ModelError(f"build takes a model, or a function that returns one, got {found!r}")
     return found
 
 
-def _outputs(given: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
-    """Return the outputs of a library as sensors by name: the given ones, or the result of the user's function for
+def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
+    """Return the outputs of a library as sensors by name: the source ones, or the result of the user's function for
     the model."""
-    if not callable(given):
-        return given
-    found = called(given, "outputs", model, at="for the model")
+    if not callable(source):
+        return source
+    found = called(source, "outputs", model, at="for the model")
     if not isinstance(found, Mapping) or not found:
         raise ParameterError(f"outputs must return sensors by name, got {found!r}")
     return found
 
 
-def _check_place(place: Path) -> None:
+def _check_writable(place: Path) -> None:
     """Raise ResultFileError if a file cannot be written at a path, before anything is compiled."""
     if not place.absolute().parent.is_dir() or place.is_dir():
         words = f"there is no folder {place.parent}" if not place.is_dir() else "it is a folder"

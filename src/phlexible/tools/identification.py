@@ -21,7 +21,7 @@ from phlexible.derivatives.sensitivity import sensitivity_of_run
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.changed_bodies import changed_bodies, in_another_frame, with_half_the_elements
 from phlexible.description.time_functions import Signal
-from phlexible.display import beside, how_many, table
+from phlexible.display import how_many, in_row, table
 from phlexible.errors import ConvergenceError, ParameterError, PhlexibleError, UnitWarning
 from phlexible.measure.sensors import ElasticDisplacement
 from phlexible.pictures.report_page import findings, html_path, page_without_view, section, versions, write_page
@@ -46,13 +46,13 @@ class _Unknowns:
 
     Attributes:
         parameters: start values by name, of ``build``.
-        each: names of parameters that have a value in every recording.
+        separate: names of parameters that have a value in every recording.
         sensors: (kind, output) of biases, gains and delays, with their scales.
         recordings: how many there are.
     """
 
     parameters: Mapping[str, Any]
-    each: tuple[str, ...]
+    separate: tuple[str, ...]
     sensors: Mapping[tuple[str, str], float]
     recordings: int
     scales: Mapping[str, float]
@@ -68,7 +68,7 @@ class _Unknowns:
         """Return all unknowns of an identification as one parameter vector. A parameter with its own value in each
         recording occurs once for each."""
         own = {
-            name: np.stack([value] * self.recordings) if name in self.each else value
+            name: np.stack([value] * self.recordings) if name in self.separate else value
             for name, value in self.parameters.items()
         }
         of_sensors = {f"{kind} of {output}": AT_REST[kind] for kind, output in self.sensors}
@@ -81,7 +81,7 @@ class _Unknowns:
         chosen = []
         for name, place in self.model.places.items():
             count = place.stop - place.start
-            begin = self.all.places[name].start + (count * recording if name in self.each else 0)
+            begin = self.all.places[name].start + (count * recording if name in self.separate else 0)
             chosen.append(np.arange(begin, begin + count))
         places = np.concatenate(chosen)
         return values[places], places
@@ -384,7 +384,7 @@ class Fit:
         """Return HTML that notebooks show for a fit: tables of values with intervals, correlations, data and
         warnings."""
         values, correlations, data = self._tables()
-        return beside(values, correlations, data, findings(self.warnings))
+        return in_row(values, correlations, data, findings(self.warnings))
 
     def _tables(self) -> tuple[str, str, str]:
         """Return three HTML tables of a fit: values with their intervals, correlations, and measured data."""
@@ -505,11 +505,11 @@ def identify(
     return _Search(experiments, _limits(unknowns.all, bounds), _priors(unknowns.all, priors)).fit(progress)
 
 
-def _data(given: Any) -> Sequence[Data]:
-    found = [given] if isinstance(given, Data) else given
+def _data(data: Any) -> Sequence[Data]:
+    found = [data] if isinstance(data, Data) else data
     if not isinstance(found, list | tuple) or not found or not all(isinstance(each, Data) for each in found):
         raise ParameterError(
-            f"recordings must be ph.Recording, ph.RecordedModes or ph.RecordedResponse, or several, got {given!r}"
+            f"recordings must be ph.Recording, ph.RecordedModes or ph.RecordedResponse, or several, got {data!r}"
         )
     return found
 
@@ -524,7 +524,7 @@ def _check_data(data: Sequence[Data], unknowns: _Unknowns, sensors: object, step
         check_callable("sensors", sensors, "model")
     if linear is not None:
         check_callable("linear", linear, "model")
-    if unknown := set(unknowns.each) - set(unknowns.parameters):
+    if unknown := set(unknowns.separate) - set(unknowns.parameters):
         raise ParameterError(f"each names {', '.join(sorted(unknown))}, which is none of the parameters")
     measured = {name for each in over_time for name in each.outputs}
     if unknown := {name for _, name in unknowns.sensors} - measured:
@@ -612,14 +612,14 @@ class _Search:
         with progress_bar(progress, "fitting") as report:
             for turn in range(ROUNDS if groups else 1):
                 report(turn, ROUNDS)
-                x, step = self._least(x, limits)
+                x, step = self._search(x, limits)
                 before = dict(self._noise)
                 self._noise = self._likely_noise(x * sizes, count)
                 if all(abs(self._noise[name] / before[name] - 1) < SETTLED for name in before):
                     break
-        return self._judged(self._moved(step * sizes) if step.any() else x * sizes, count)
+        return self._judged(self._after_short_step(step * sizes) if step.any() else x * sizes, count)
 
-    def _least(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
+    def _search(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
         """Minimize the sum of squared residuals from unknowns x on. Return the last simulated unknowns and the step
         that is left from there, both relative to their sizes."""
         sizes = self._unknowns.sizes
@@ -648,7 +648,7 @@ class _Search:
             return close.x, close.step
         return found.x, np.zeros(len(x))
 
-    def _moved(self, step: Array) -> Array:
+    def _after_short_step(self, step: Array) -> Array:
         """Return the unknowns after a short last step without another simulation; predictions are updated by their
         derivatives."""
         assert self._known is not None, "simulated"
@@ -716,7 +716,7 @@ class _Search:
         predictions = tuple(replace(each, noise=self._noise_of(each)) for each in self._predicted(values))
         texts = [
             *_unseen(self._unknowns.labels, spread, ways),
-            *_alike(self._unknowns.labels, covariance),
+            *_correlated(self._unknowns.labels, covariance),
             *self._at_limits(values),
             *_unexplained(predictions, residuals, 0 if self._noise else count - len(values)),
         ]
@@ -812,7 +812,7 @@ def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
         )
 
 
-def _alike(labels: Sequence[str], covariance: Array) -> Iterator[str]:
+def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
     deviations = np.sqrt(np.diag(covariance))
     related = covariance / np.outer(deviations, deviations)
     for a, b in np.argwhere(np.triu(np.abs(related), 1) > ALIKE).tolist():

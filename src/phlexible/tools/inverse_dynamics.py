@@ -245,9 +245,9 @@ def inverse_dynamics(
     given = initial.state if isinstance(initial, Equilibrium) else initial
     start = given if isinstance(given, State) else _start(model, option("initial", given, InitialKind))
     servo = _Servo(model, _checked(paths), inputs, h, start)
-    asked = servo.asked(last, count, before)
-    servo.check_begin(asked, last)
-    return servo.forwards(asked, last) if lead is None else servo.two_sided(asked, before, share)
+    goals = servo.prescribed_readings(last, count, before)
+    servo.check_begin(goals, last)
+    return servo.forwards(goals, last) if lead is None else servo.two_sided(goals, before, share)
 
 
 def _start(model: Model, kind: InitialKind) -> State:
@@ -322,7 +322,7 @@ class _Servo:
             unit = np.ones(1) if own.load is None else own.value
             self._directions[k, own.place : own.place + len(unit)] = unit
 
-    def asked(self, duration: float, count: int, before: int) -> Array:
+    def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
         """Return the prescribed readings of the outputs at all instants, from the user's paths, shape (count + 2 *
         before + 1, outputs). Before and after the motion they are constant."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
@@ -335,11 +335,11 @@ class _Servo:
             columns.append(np.array(values, dtype=np.float64).reshape(len(times), sensor.count))
         return np.concatenate(columns, axis=1)
 
-    def check_begin(self, asked: Array, duration: float) -> None:
-        """Raise ParameterError if the prescribed paths (``asked``) begin at other values or speeds than the outputs
+    def check_begin(self, goals: Array, duration: float) -> None:
+        """Raise ParameterError if the prescribed paths (``goals``) begin at other values or speeds than the outputs
         of the model at the start."""
         here = self._read(self._live())
-        gap = np.abs(here - asked[0])
+        gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
             worst = int(gap.argmax())
             raise ParameterError(
@@ -348,9 +348,9 @@ class _Servo:
             )
         if self._assembly.moving:
             return  # rates of given motions are not those of velocities alone
-        wanted = (-3 * asked[0] + 4 * asked[1] - asked[2]) / (2 * self._step)
+        wanted = (-3 * goals[0] + 4 * goals[1] - goals[2]) / (2 * self._step)
         rates = self._mobility.rows @ self._start.velocity
-        mean = np.abs(asked - asked[0]).max() / duration
+        mean = np.abs(goals - goals[0]).max() / duration
         if (off := np.abs(wanted - rates)).max() > QUICK * mean + GAP * self._length / duration:
             worst = int(off.argmax())
             raise ParameterError(
@@ -365,7 +365,7 @@ class _Servo:
     def _live(self) -> LiveRun:
         return self._model.start(self._step, initial=self._start)
 
-    def _give(self, run: LiveRun, values: Array) -> None:
+    def _set_inputs(self, run: LiveRun, values: Array) -> None:
         """Set the inputs of a live run to given values for its next steps."""
         for name, value in zip(self._names, values, strict=True):
             own = self._assembly.inputs[name]
@@ -385,7 +385,7 @@ class _Servo:
         load values)."""
         return np.asarray((used - self._first) @ self._directions)
 
-    def _taken(self, used: Array, step: float) -> "DifferentiableSteps":
+    def _simulated(self, used: Array, step: float) -> "DifferentiableSteps":
         from phlexible.derivatives.step_matrices import take_steps
 
         return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
@@ -395,7 +395,7 @@ class _Servo:
 
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
-    def _found(self, used: Array, run: LiveRun, before: int, missed: float, zeros: ComplexArray) -> InverseDynamics:
+    def _result(self, used: Array, run: LiveRun, before: int, error: float, zeros: ComplexArray) -> InverseDynamics:
         """Return the result of an inversion: the motion, and inputs as functions of time, which are interpolated
         from the constant inputs of the steps."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
@@ -404,12 +404,12 @@ class _Servo:
             ends = 2 * means[[0, -1]] - means[[1, -2]]
         values = np.vstack([ends[:1], means, ends[1:]])
         signals = {name: Signal(motion.time, values[:, k]) for k, name in enumerate(self._names)}
-        return InverseDynamics(signals, motion, before * self._step, missed, zeros)
+        return InverseDynamics(signals, motion, before * self._step, error, zeros)
 
     # Forwards: from step to step.
 
-    def forwards(self, asked: Array, duration: float) -> InverseDynamics:
-        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths (``asked``)
+    def forwards(self, goals: Array, duration: float) -> InverseDynamics:
+        """Compute step by step those constant inputs that bring the outputs onto their prescribed paths (``goals``)
         at the end of each step."""
         if not self._mobility.is_direct:
             raise ModelError(
@@ -419,19 +419,19 @@ class _Servo:
             )
         zeros = self._zeros()
         _check_stable(zeros, duration)
-        scale = float(np.abs(asked - asked[0]).max()) or self._length
-        run, used, missed = self._live(), np.zeros((len(asked) - 1, len(self._names))), 0.0
-        step = _HeldStep(self, run, scale)
-        for k, goal in enumerate(asked[1:]):
+        scale = float(np.abs(goals - goals[0]).max()) or self._length
+        run, used, missed = self._live(), np.zeros((len(goals) - 1, len(self._names))), 0.0
+        step = _ServoStep(self, run, scale)
+        for k, goal in enumerate(goals[1:]):
             guess = 2 * used[k - 1] - used[k - 2] if k > 1 else used[0] if k else self._first
             used[k], left = step.take(guess, goal)
             missed = max(missed, left)
-        return self._found(used, run, 0, missed, zeros)
+        return self._result(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
         """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
         [1/s] (9.12). They decide whether step-by-step inversion is stable."""
-        run = self._taken(self._first[None], self._step)
+        run = self._simulated(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
         z = np.linalg.eigvals(A - B @ np.linalg.solve(C @ B, C @ A))
@@ -447,7 +447,7 @@ class _Servo:
         from phlexible.derivatives.step_matrices import step_matrices
 
         short = SHORTER * self._step
-        run = self._taken(self._first[None], short)
+        run = self._simulated(self._first[None], short)
         forces = run.load_slopes(self._directions)
         found = step_matrices(run, forces, self._sensors)
         size = found.states.shape[1] // 2
@@ -477,24 +477,24 @@ class _Servo:
 
     # Two-sided: all steps at once.
 
-    def two_sided(self, asked: Array, before: int, accuracy: float) -> InverseDynamics:
+    def two_sided(self, goals: Array, before: int, accuracy: float) -> InverseDynamics:
         """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
-        (``asked``) within the accuracy.
+        (``goals``) within the accuracy.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.
         """
-        count, size = len(asked) - 1, int(self._assembly.memory.counts["velocities"])
+        count, size = len(goals) - 1, int(self._assembly.memory.counts["velocities"])
         if 2 * size > MOST_STATES:
             raise ModelError(
                 f"the two-sided inversion takes models of at most {MOST_STATES} states, this one has {2 * size}:"
                 " give bodies fewer elements, or beams modes="
             )
-        scale = float(np.abs(asked - asked[0]).max()) or self._length
+        scale = float(np.abs(goals - goals[0]).max()) or self._length
         rest = self._step * count * np.asarray(self._assembly.memory["velocity_weight"])[:size]
         used, share = np.tile(self._first, (count, 1)), GENTLE
-        run = self._taken(used, self._step)
-        left = asked - self._outputs(run)
+        run = self._simulated(used, self._step)
+        left = goals - self._outputs(run)
         reach: Array | None = None
 
         def cost(run: "DifferentiableSteps", left: Array, used: Array, weight: Array) -> float:
@@ -510,8 +510,8 @@ class _Servo:
             while part > LEAST_PART:
                 other = used + part * change
                 try:
-                    tried = self._taken(other, self._step)
-                    off = asked - self._outputs(tried)
+                    tried = self._simulated(other, self._step)
+                    off = goals - self._outputs(tried)
                     now = cost(tried, off, other, weight)
                 except ConvergenceError:
                     now = np.inf
@@ -536,16 +536,16 @@ class _Servo:
         live = self._live()
         here, missed = self._read(live), 0.0
         for k in range(count):
-            self._give(live, used[k])
+            self._set_inputs(live, used[k])
             live.step()
             here = self._read(live, here)
-            missed = max(missed, float(np.abs(here - asked[k + 1]).max()))
+            missed = max(missed, float(np.abs(here - goals[k + 1]).max()))
         if missed > accuracy * scale and live.motion.contact_steps[-1]:
             raise ModelError(
                 f"a contact or stop is met on the way, so that outputs miss their paths by {missed:.2g}: give paths"
                 " that stay away from it, or leave it out"
             )
-        return self._found(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
+        return self._result(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
         """Return the largest displacement of the outputs over the run by constant inputs of size 1, from inertia
@@ -587,7 +587,7 @@ class _Mobility:
         return bool(np.linalg.svd(self.shares, compute_uv=False)[-1] > INDIRECT)
 
 
-class _HeldStep:
+class _ServoStep:
     """Steps with inputs that keep the outputs on their paths, by Newton's method with a reused Jacobian."""
 
     def __init__(self, servo: _Servo, run: LiveRun, scale: float) -> None:
@@ -601,7 +601,7 @@ class _HeldStep:
 
         def tried(inputs: Array) -> Array:
             self._run.restore(saved)
-            self._servo._give(self._run, inputs)
+            self._servo._set_inputs(self._run, inputs)
             self._run.step()
             return self._servo._read(self._run, self._here)
 
@@ -627,10 +627,10 @@ class _HeldStep:
             np.array([best]),
         )
 
-    def _differences(self, tried: Callable[[Array], Array], values: Array, found: Array) -> Array:
+    def _differences(self, tried: Callable[[Array], Array], values: Array, readings: Array) -> Array:
         """Return the Jacobian of the outputs after one step with respect to the inputs, by forward differences,
         shape (outputs, inputs)."""
-        columns = [(tried(values + push) - found) / push.sum() for push in np.diag(self._servo.pushes())]
+        columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.pushes())]
         return np.stack(columns, axis=1)
 
 

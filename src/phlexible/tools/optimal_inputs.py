@@ -98,8 +98,8 @@ def least_in_corners(
     count, size = len(missed), float(np.abs(of_cost).max()) or 1.0
     price, box, raised = 10.0 * size, BOX, 0
 
-    def gained(cost: float, missed: Array) -> float:
-        return merit - cost - price * float(np.abs(missed).sum())
+    def gained(cost: float, residuals: Array) -> float:
+        return merit - cost - price * float(np.abs(residuals).sum())
 
     for _ in range(most):
         found = linprog(
@@ -607,11 +607,11 @@ class _Descent:
         problem, x = self._problem, np.clip(self._problem.start, self._problem.low, self._problem.high)
         first = self._slopes(x)[0]
         price, ways = self._price(x, first), self._conditions(x)
-        self._first_missed = np.abs(self._values(x)[1])
+        self._first_residuals = np.abs(self._values(x)[1])
         with progress_bar(progress, "optimizing") as report:
             for _ in range(TURNS):
                 found = self._searched(x, price, ways, report)
-                x = self._brought(np.clip(found.x, problem.low, problem.high), ways)
+                x = self._projected(np.clip(found.x, problem.low, problem.high), ways)
                 is_there = self._left(x).max(initial=0.0) < NEAR
                 if is_there or not problem.rests or len(self._history) >= self._most:
                     break
@@ -713,7 +713,7 @@ class _Descent:
             return 1 / curved
         return 1 / largest if largest > 0 else 1.0
 
-    def _brought(self, x: Array, ways: Array) -> Array:
+    def _projected(self, x: Array, ways: Array) -> Array:
         """Return the unknowns nearest to x that satisfy the conditions within the bounds, by Newton's method.
         ``ways`` are the independent combinations of conditions."""
         problem = self._problem
@@ -746,7 +746,7 @@ class _Descent:
         multipliers = lsq_linear(own.T, slope, (least, np.inf)).x
         return float(np.abs(slope - own.T @ multipliers).max())
 
-    def _check(self, x: Array, found: Any, steepness: float) -> None:
+    def _check(self, x: Array, result: Any, steepness: float) -> None:
         """Raise ConvergenceError if the search did not end at a minimum that satisfies the conditions.
 
         Raises:
@@ -754,13 +754,13 @@ class _Descent:
         """
         problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
         read = problem.velocities.start
-        sizes, travel = np.maximum(self._first_missed, np.abs(problem.wanted))[:read], self._run(x).travel
+        sizes, travel = np.maximum(self._first_residuals, np.abs(problem.wanted))[:read], self._run(x).travel
         # what is to end where it began, and missed at first by round-off, is small beside how far it went
         sizes = np.where(sizes > NEAR * travel[1 : 1 + read], sizes, travel[1 : 1 + read])
         # where inputs change an end by factors of thousands, little of them is not little of the end
         is_far = (sizes > 0) & (missed[:read] > FAR * sizes)
         is_there = far.max(initial=0.0) < NEAR and not is_far.any()
-        if is_there and (found.success or steepness < STEEP):
+        if is_there and (result.success or steepness < STEEP):
             return
         motion = self._made(x, steepness).motion
         if not is_there:
@@ -772,7 +772,7 @@ class _Descent:
         else:
             words = (
                 f"no minimum was found in {len(self._history)} iterations (slope left: {steepness:.2g} of the first"
-                f" one; {found.message}): give more iterations=, scales= of inputs, other first values, or a cost"
+                f" one; {result.message}): give more iterations=, scales= of inputs, other first values, or a cost"
                 " that is smooth"
             )
         words += (

@@ -15,7 +15,7 @@ from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import CompoundForce
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.description.references import replaced
+from phlexible.description.references import with_replaced_references
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.mechanics import linear_mechanics
@@ -324,8 +324,8 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
     """Return the coordinates of the joints at rest in a copy of the model with these controllers, and the copy's
     system and equilibrium."""
-    copy = model.copy()
-    moved = replaced(SharedShaping(tuple(shapes)), dict(zip(model.joints, copy.joints, strict=True)))
+    copy, shared = model.copy(), SharedShaping(tuple(shapes))
+    moved = with_replaced_references(shared, dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)
     system = system_of(copy)
     rest = operating_point(system, OperatingKind.STATIC, None)

@@ -210,13 +210,13 @@ def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
     return Outcome(values, failure, said, time.perf_counter() - begin)
 
 
-def checked_values(found: Any) -> Values:
+def checked_values(measured: Any) -> Values:
     """Return what the user's function ``measure`` gave as arrays by name, after checking it.
 
     Raises:
         ParameterError: it is neither a number, nor an array, nor such things by name.
     """
-    by_name = found if isinstance(found, dict) else {"value": found}
+    by_name = measured if isinstance(measured, dict) else {"value": measured}
     try:
         return {str(name): numbers(str(name), value) for name, value in by_name.items()}
     except ParameterError as error:
@@ -298,7 +298,7 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
             )
         for number, line in enumerate(lines[1:], start=2):
             try:
-                self._remember(json.loads(line))
+                self._store_line(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ResultFileError(
                     f"line {number} of {self._path} is damaged ({type(error).__name__}: {error}); take it out of"
@@ -308,7 +308,7 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
             with self._path.open("r+b") as file:
                 file.truncate(len(whole))
 
-    def _remember(self, line: dict[str, Any]) -> None:
+    def _store_line(self, line: dict[str, Any]) -> None:
         found = line.get("values")
         values = None if found is None else {name: np.array(each, dtype=np.float64) for name, each in found.items()}
         self.known[key(line["parameters"])] = Outcome(
@@ -400,7 +400,7 @@ def finished_runs(
     if executor is None or (
         isinstance(executor, int | np.integer) and not isinstance(executor, bool) and executor > 0
     ):
-        return _own_processes(task, runs, cores() if executor is None else int(executor), lock)
+        return _worker_results(task, runs, cores() if executor is None else int(executor), lock)
     if callable(getattr(executor, "submit", None)):
         return _submitted(task, runs, executor)
     if callable(getattr(executor, "map", None)):
@@ -411,7 +411,7 @@ def finished_runs(
     )
 
 
-def _own_processes(
+def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
     """Yield the results of runs of a study that are computed in worker processes, which are restarted if one dies.
@@ -459,18 +459,18 @@ def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
     if is_forked:
         warm_up()
     context = multiprocessing.get_context("fork" if is_forked else None)
-    return ProcessPoolExecutor(workers, context, _begin, (os.getpid(), lock if is_forked else None))
+    return ProcessPoolExecutor(workers, context, _initialize_worker, (os.getpid(), lock if is_forked else None))
 
 
-def _begin(parent: int, lock: int | None) -> None:
+def _initialize_worker(parent: int, lock: int | None) -> None:
     """Initialize a worker process of a study: close the inherited lock, and start watching for the end of the
     parent process."""
     if lock is not None:
         os.close(lock)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Wait until the parent process ends, then end this worker process.
 
     The pipe that reports this stays open where others inherited its end, so the parent's id is compared as well.

@@ -64,10 +64,10 @@ def check_robot(robot: Any) -> None:
         _check_mimic(joint, joints)
 
 
-def _refuse_twice(words: str, names: list[str], remedy: str) -> None:
+def _refuse_twice(message: str, names: list[str], remedy: str) -> None:
     for name, count in Counter(names).items():
         if count > 1:
-            raise ModelError(f"{words} {name!r}; {remedy}")
+            raise ModelError(f"{message} {name!r}; {remedy}")
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
@@ -106,16 +106,16 @@ def axis_of(joint: Any) -> Array:
         raise ModelError(f"joint {joint.name}: {error}") from error
 
 
-def number_of(joint: Any, name: str, given: Any) -> float:
+def number_of(joint: Any, name: str, value: Any) -> float:
     """Return a number of a URDF joint as float, which the reader may have left as text; 0 where the file has none.
 
     Raises:
         ModelError: no finite number; names the joint.
     """
     try:
-        return finite(name, float(given or 0.0))
+        return finite(name, float(value or 0.0))
     except (ValueError, OverflowError) as error:
-        raise ModelError(f"joint {joint.name}: {name} must be a finite number, got {given!r}") from error
+        raise ModelError(f"joint {joint.name}: {name} must be a finite number, got {value!r}") from error
 
 
 # What a file has beside that a model does not: macros, loops, elements of other programs, limits without a way.
@@ -187,12 +187,12 @@ def left_out_of(path: str) -> list[str]:
     ]
 
 
-def _list_unknown(part: Any, kind: str, found: dict[str, list[str]]) -> None:
+def _list_unknown(part: Any, kind: str, unknown: dict[str, list[str]]) -> None:
     for child in part:
         tag = _tag(child)
         if tag not in READ.get(kind, ()) + HARMLESS[kind] and not tag.startswith("drake:proximity"):
             name = child.get("name") or part.get("name") or part.get("reference") or ""
-            found.setdefault(tag if kind != "gazebo" else f"gazebo {tag}", []).append(name)
+            unknown.setdefault(tag if kind != "gazebo" else f"gazebo {tag}", []).append(name)
 
 
 def _tag(element: Any) -> str:
@@ -300,9 +300,9 @@ class UrdfModel(Model):
             )
         return super().__getitem__(name)
 
-    def replace(self, *given: Any, **named: Any) -> Self:
+    def replace(self, *arguments: Any, **named: Any) -> Self:
         """Return a copy of a robot model with other parameters, as ``Model.replace`` does."""
-        copy = super().replace(*given, **named)
+        copy = super().replace(*arguments, **named)
         copy.starts, copy._frames = dict(self.starts), dict(self._frames)
         return copy
 
@@ -530,21 +530,21 @@ class _UrdfReader:
         spread = data.undeformed_spread - data.mass * np.outer(center, center)
         return LinkInertia(data.mass, center, spread).moved(turn)
 
-    def _physical(self, head: str, own: LinkInertia) -> LinkInertia:
+    def _physical(self, head: str, raw: LinkInertia) -> LinkInertia:
         """Return the nearest physically admissible inertia of a robot's body; raise ModelError if the change
         exceeds round-off and repairs are off."""
-        if head in self.flexible or (own.mass >= 0 and np.linalg.eigvalsh(own.spread)[0] >= 0):
-            return own
-        if not own.is_physical:
-            moments = ", ".join(f"{each:g}" for each in np.linalg.eigvalsh(own.inertia))
+        if head in self.flexible or (raw.mass >= 0 and np.linalg.eigvalsh(raw.spread)[0] >= 0):
+            return raw
+        if not raw.is_physical:
+            moments = ", ".join(f"{each:g}" for each in np.linalg.eigvalsh(raw.inertia))
             if not self.repairs:
                 raise ModelError(
-                    f"link {head}: no body has a mass of {own.mass:g} kg with the principal moments {moments} (none"
+                    f"link {head}: no body has a mass of {raw.mass:g} kg with the principal moments {moments} (none"
                     " negative, none above the sum of the others); correct them in the file, or take the nearest by"
                     ' from_urdf(file, inertia="repair")'
                 )
-            self.changed.append(f"{head} (mass {own.mass:g}, moments {moments}) to the nearest of a body")
-        return nearest_physical(own)
+            self.changed.append(f"{head} (mass {raw.mass:g}, moments {moments}) to the nearest of a body")
+        return nearest_physical(raw)
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
         """Store an inertia for a robot's body that has none: that of its shape, or without a shape a small one

@@ -187,17 +187,17 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
     return LinkInertia(max(inertia.mass, 0.0), inertia.center, (axes * np.maximum(values, 0.0)) @ axes.T)
 
 
-def regular_inertia(own: LinkInertia, carried: LinkInertia) -> LinkInertia:
+def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
     """Return the inertia of a body, with small additions that make the mass matrix regular. It is increased to 1e-7
     of what the body carries where it has less, and about thin axes.
 
     Args:
-        own: of the body, in its axes.
+        inertia: of the body, in its axes.
         carried: of the body and all that hangs on it, in its axes.
     """
     whole = float(np.trace(carried.moments(np.eye(4))[:3, :3]))
     mass = carried.mass or whole / LENGTH**2
-    found = LinkInertia(max(own.mass, TINY * mass), own.center, own.spread)
+    found = LinkInertia(max(inertia.mass, TINY * mass), inertia.center, inertia.spread)
     size = float(np.trace(found.moments(np.eye(4))[:3, :3]))
     if found.is_regular and size >= TINY * whole:
         return found

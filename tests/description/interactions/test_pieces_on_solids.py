@@ -221,7 +221,7 @@ def test_a_string_that_wraps_a_drum_finely_touches_by_its_nodes_alone():
     contact = model.apply(ph.Contact([rope], [drum], radius=3e-3, stiffness=1e4))
     pieces = [each for each in contact.members() if each.size[0] and not each.kind.is_solid]
     (tube,) = (each for each in contact.members() if each.kind.is_solid)
-    assert len(pieces) == 40 and not any(tube.touches_piece(each) for each in pieces)
+    assert len(pieces) == 40 and not any(tube.touches_segment(each) for each in pieces)
 
 
 def test_edges_that_start_inside_each_other_are_refused_with_the_depth():
@@ -245,10 +245,12 @@ def test_a_line_and_one_thin_surface_are_searched_and_what_cannot_be_is_warned_o
     thin, thick = (
         ph.Surface(model.ground.at((0, 0, 0)), ph.Cylinder(r, 0.4, axis=(0, 1, 0))) for r in (0.02, 0.08)
     )
-    assert ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_of_many
-    assert not ph.Contact(rope, thick, stiffness=1e4).is_of_many
+    assert ph.Contact(rope, thin, stiffness=1e4, restitution=0.5).is_contact_group
+    assert not ph.Contact(rope, thick, stiffness=1e4).is_contact_group
     law = {"stiffness": 1e4, "friction": 0.2, "exponent": 1.5}
-    assert ph.Contact(rope, thin, **law).is_of_many and ph.Contact(rope, thin, bristle=0, **law).is_of_many
+    assert (
+        ph.Contact(rope, thin, **law).is_contact_group and ph.Contact(rope, thin, bristle=0, **law).is_contact_group
+    )
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")

@@ -98,7 +98,7 @@ def cases():
 def test_a_contact_of_two_is_a_list_of_two(toucher, surface, law, carrier):
     """In steps so short that they need no parts, which both ask for by rules of their own."""
     (_, one), (listed, other) = motions(toucher, surface, LAWS[law], carrier)
-    assert listed.is_of_many and one.contact_steps[-1] == other.contact_steps[-1] == 0
+    assert listed.is_contact_group and one.contact_steps[-1] == other.contact_steps[-1] == 0
     assert one.recording.position == pytest.approx(other.recording.position, abs=1e-9)
     for name in ("dissipated", "spring"):
         ends = (getattr(each.energy, name)[-1] for each in (one, other))
@@ -125,7 +125,9 @@ def test_pairs_have_the_forces_and_energies_of_the_coordinates_of_two(toucher, s
         assert (motion.energy.spring > stored - 1e-12).all()
     for own, theta, pushed in zip(laws, thetas, forces.T, strict=True):
         rates = np.gradient(theta, motion.time)
-        known = [own.conservative(x) + own.resistance(x, rate) for x, rate in zip(theta, rates, strict=True)]
+        known = [
+            own.conservative_force(x) + own.dissipative_force(x, rate) for x, rate in zip(theta, rates, strict=True)
+        ]
         damped = own.contact.restitution is not None  # by how fast they met
         assert pushed[[0, -1]] == pytest.approx(np.array(known)[[0, -1]], abs=0.02 * np.abs(forces).max())
         assert damped or pushed == pytest.approx(known, abs=0.02 * np.abs(forces).max())

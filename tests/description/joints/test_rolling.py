@@ -112,7 +112,7 @@ def test_the_slope_of_a_rolling_wheel_changes_as_its_differences_say(dimension):
     model = ph.Model(dimension=dimension)
     wheel = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.2)), "wheel", position=(0, 0.5, 0))
     plane = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
-    row = ph.Rolling(wheel.origin, plane, 0.5, axis=(0, 0, 1)).relations[1].rows(dimension)[0]
+    row = ph.Rolling(wheel.origin, plane, 0.5, axis=(0, 0, 1)).relations[1].constraints(dimension)[0]
     coordinate = row.parts[0][0]
     y = np.random.default_rng(2).normal(size=len(coordinate.functions()))
     step = 1e-6 * np.eye(len(y))

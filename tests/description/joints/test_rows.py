@@ -103,4 +103,4 @@ def test_the_axis_of_a_pin_in_the_plane_is_z():
         with pytest.raises(ParameterError, match=r"axis of Revolute\(a.origin, b.origin\) must be along z"):
             model.connect(Revolute(a.origin, b.origin, axis=axis))
     for axis in ((0, 0, 2.0), (0, 0, -1)):
-        assert len(model.connect(Revolute(a.origin, b.origin, axis=axis)).rows(2)) == 2
+        assert len(model.connect(Revolute(a.origin, b.origin, axis=axis)).constraints(2)) == 2

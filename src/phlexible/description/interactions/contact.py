@@ -14,16 +14,16 @@ from phlexible.description.interactions.contact_members import (
     DEEPEST,
     Member,
     Side,
-    are_opposed,
     ball_of,
+    can_touch,
     check_depths,
+    contact_members,
+    contact_pair_members,
+    contact_parts,
     dimensions_of,
     line_nodes,
-    listed,
-    members_of,
-    members_of_two,
     size_of,
-    skin_of,
+    touchable_part,
 )
 from phlexible.description.interactions.effective_mass import GRAVITY, SHALLOW, SIZE, weight_stiffness
 from phlexible.description.interactions.force_elements import (
@@ -38,8 +38,8 @@ from phlexible.description.interactions.force_elements import (
     ForceElement,
     OneSided,
     Restitution,
-    bristle_of,
-    settle_impacts,
+    complete_impact_options,
+    friction_bristle,
 )
 from phlexible.description.interactions.functions import (
     Coordinate,
@@ -76,15 +76,15 @@ PATCH, HERTZ_PATCH = (
 )  # mean lever of friction over the radius of the patch: even pressure, Hertz's
 
 
-def _side(name: str, value: object) -> object:
+def _convert_side(name: str, value: object) -> object:
     """Convert the argument ``first`` or ``second`` of a ``Contact``: a list becomes a tuple, and a body made from a
     mesh is replaced by its surface (``MeshSurface``)."""
     if isinstance(value, list | tuple):
-        return tuple(map(skin_of, listed(name, value)))
-    return skin_of(value)
+        return tuple(map(touchable_part, contact_parts(name, value)))
+    return touchable_part(value)
 
 
-ContactSide = Annotated[Side | Sequence[Side], _side]
+ContactSide = Annotated[Side | Sequence[Side], _convert_side]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,19 +173,19 @@ class Contact(ForceElement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._take_ball()
-        settle_impacts(self)
-        if self.is_of_many:
+        self._replace_balls()
+        complete_impact_options(self)
+        if self.is_contact_group:
             self._check_search()
             return
         if self.second_radius is not None:
             raise ParameterError(f"{self}: second_radius= is for lists and whole bodies; leave it out")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
-        for port in self.touchers:
+        for port in self.touching_ports:
             for other in others:
                 check_ports(self, first=port, second=other)
         if self.stiffness is None:
-            set_fields(self, stiffness=self._guessed(), is_guessed=True)
+            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
         if not isinstance(self.second, Touchable):
             if not self.radius:
                 raise ParameterError(
@@ -197,7 +197,7 @@ class Contact(ForceElement):
                     "Sphere(...))"
                 )
         self._check_bristle()
-        self._check_turns()
+        self._check_rolling()
         if self._passes_between_nodes:
             warn_user(
                 f"{self}: pieces of the line are longer than {self.second} is thick, which passes between two"
@@ -206,37 +206,37 @@ class Contact(ForceElement):
             )
         expect(self, *self.ports)
 
-    def _take_ball(self) -> None:
+    def _replace_balls(self) -> None:
         """Replace a contact of a whole ball (sphere-shaped rigid body) by a contact of its centre point with its
         radius. Contacts with a surface or another ball then need no contact search."""
         ball, other = (ball_of(each, counts_centres=not self.radius) for each in (self.first, self.second))
         second = self.second if other is None else Surface(other[0], Sphere(other[1]))
-        if ball and isinstance(second, Touchable) and not _is_searched(second, ball[1]):
+        if ball and isinstance(second, Touchable) and not _needs_search(second, ball[1]):
             set_fields(self, first=ball[0], second=second, radius=ball[1], second_radius=None)
 
-    def _check_turns(self) -> None:
-        if not self.resists_turns:
+    def _check_rolling(self) -> None:
+        if not self.resists_rotation:
             return
         name = "rolling" if self.rolling else "drilling"
         if not self.friction:
             raise ParameterError(f"{self}: {name} needs friction; give friction=, too")
-        if self.is_of_many:
+        if self.is_contact_group:
             if not any(each.is_ball for each in self.members()):
                 raise ParameterError(f"{self}: {name} needs spheres that can rotate; leave it out")
             return
-        if not self.radius or not self.touchers[0].has_orientation:
+        if not self.radius or not self.touching_ports[0].has_orientation:
             raise ParameterError(f"{self}: {name} needs a sphere that can rotate; give radius=, a port of a body")
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         if len(others) > 1 or (isinstance(others[0], Attachment) and not others[0].has_orientation):
             raise ParameterError(f"{self}: {name} needs a surface on a body that can rotate, or on the ground")
 
     @property
-    def hard(self) -> float:
+    def normal_stiffness(self) -> float:
         """Return the stiffness of the normal force of a contact, set by the user or by default [N/m^exponent]."""
         assert self.stiffness is not None, "set where it is made"
         return self.stiffness
 
-    def _guessed(self) -> float:
+    def _default_stiffness(self) -> float:
         """Return the default stiffness of the normal force of a contact [N/m^exponent]. The weight of the bodies
         then sinks in by a thousandth of their size."""
         return weight_stiffness(*self._mass_and_size, self.exponent)
@@ -245,31 +245,31 @@ class Contact(ForceElement):
     def _mass_and_size(self) -> tuple[float, float]:
         """Return the mass that rests on a contact [kg], and the length of which its weight should sink in by a
         thousandth [m]. The length is 0 if unknown; both determine the default contact stiffness."""
-        if self.is_of_many:
+        if self.is_contact_group:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
-        touchers = self.touchers
-        sides = [each for each in (touchers[0], self._other) if isinstance(each, Attachment)]
-        shares = [len(touchers) if each is touchers[0] else 1 for each in sides]
+        touching_ports = self.touching_ports
+        sides = [each for each in (touching_ports[0], self._other) if isinstance(each, Attachment)]
+        shares = [len(touching_ports) if each is touching_ports[0] else 1 for each in sides]
         mass = 1 / sum(share / each.placed.data.mass for share, each in zip(shares, sides, strict=True))
         thickness = self.second.thickness if isinstance(self.second, Touchable) else 0.0
         sizes = [size for each in sides if (size := each.placed.data.size)]
         return mass, self.radius or min([*sizes, *([thickness] if thickness else [])], default=0.0)
 
     @property
-    def resists_turns(self) -> bool:
+    def resists_rotation(self) -> bool:
         """Return whether a contact has rolling resistance or drilling friction (a moment about the normal)."""
         return bool(self.rolling or self.drilling)
 
-    def law(self, side: float = 1.0) -> OneSided:
+    def normal_law(self, side: float = 1.0) -> OneSided:
         """Return the one-sided force law (stiffness, damping, restitution) of the normal force of a contact.
         ``side`` is 1 or -1, the sign of the gap coordinate towards which it pushes."""
         # Contacts among many that have damping settle; those that bounce are to do so at the right time.
-        usual = LONGEST_OF_MANY if self.is_of_many and self.damping else LONGEST_PART
-        push = (self.hard, self.damping or 0.0, self.exponent, side)
+        usual = LONGEST_OF_MANY if self.is_contact_group and self.damping else LONGEST_PART
+        push = (self.normal_stiffness, self.damping or 0.0, self.exponent, side)
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
-    def against_turns(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
+    def rotational_bristles(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
         normal), each None where there is no such resistance.
 
@@ -281,8 +281,8 @@ class Contact(ForceElement):
         """
         if self.drilling and dimension < 3:
             raise ParameterError(f"{self}: drilling= needs a model in space; leave it out")
-        along = self.bristle or self._along
-        gyration = self.gyration
+        along = self.bristle or self._bristle_stiffness
+        gyration = self.squared_gyration_radius
         sticking = self.sticking
         patch = self.friction * self.drilling * (PATCH if self.exponent == 1 else HERTZ_PATCH)
         rolls, drills = (
@@ -297,40 +297,40 @@ class Contact(ForceElement):
         return rolls if self.rolling else None, drills if self.drilling else None
 
     @property
-    def gyration(self) -> float:
+    def squared_gyration_radius(self) -> float:
         """Return the squared radius of gyration 0.4 r^2 of the solid ball that rolls in a contact [m^2]; 1 for a
         contact group. It converts translational to rotational stiffness."""
-        return 1.0 if self.is_of_many else SOLID_BALL * self.radius**2
+        return 1.0 if self.is_contact_group else SOLID_BALL * self.radius**2
 
     @property
-    def _along(self) -> float:
+    def _bristle_stiffness(self) -> float:
         """Return the default tangential stiffness of the friction spring (bristle) of a contact [N/m]. It is the
         normal stiffness at the penetration under the bodies' weight."""
         if self.exponent == 1:
-            return self.hard
-        return float(self.hard * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
+            return self.normal_stiffness
+        return float(self.normal_stiffness * (SHALLOW * (self._mass_and_size[1] or SIZE)) ** (self.exponent - 1))
 
     @property
     def _mass(self) -> float:
         """Return the smallest mass of the touching bodies of a contact group, or the mass of the first body of a
         contact of two [kg]; 0 without bodies."""
-        return min((port.placed.data.mass for port in self._rubbed if isinstance(port, Attachment)), default=0.0)
+        return min((port.placed.data.mass for port in self._sliders if isinstance(port, Attachment)), default=0.0)
 
     @property
-    def _rubbed(self) -> Sequence[Port]:
+    def _sliders(self) -> Sequence[Port]:
         """Return the ports (attachment points) at which a contact applies friction: those of all members of a
         contact group, or the first point of a contact of two."""
-        return [each.start for each in self.members()] if self.is_of_many else self.touchers[:1]
+        return [each.start for each in self.members()] if self.is_contact_group else self.touching_ports[:1]
 
     @cached_property
-    def is_of_many(self) -> bool:
+    def is_contact_group(self) -> bool:
         """Return whether a contact is a contact group of lists or whole bodies, whose touching pairs are found by a
         search. A contact of two has points that are fixed in advance."""
         if self.second is None or isinstance(self.second, tuple | PlacedBody | PlacedWhole | MeshSurface):
             return True
         if isinstance(self.first, tuple | Touchable | MeshSurface):
             return True
-        if _is_searched(self.second, self.radius) or (self._passes_between_nodes and not self.resists_turns):
+        if _needs_search(self.second, self.radius) or (self._passes_between_nodes and not self.resists_rotation):
             return True
         return isinstance(self.first, PlacedBody) and not line_nodes(self.first)
 
@@ -340,7 +340,7 @@ class Contact(ForceElement):
         It could then slip between two nodes, and must also touch the segments."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
-        if isinstance(self.second, Surface) and (self.second.inside or _is_searched(self.second, self.radius)):
+        if isinstance(self.second, Surface) and (self.second.inside or _needs_search(self.second, self.radius)):
             return False
         nodes = np.array([port.initial_position() for port in line_nodes(self.first)]).reshape(-1, 3)
         longest = np.linalg.norm(np.diff(nodes, axis=0), axis=1).max(initial=0.0)
@@ -352,7 +352,7 @@ class Contact(ForceElement):
         """Return everything that may touch in a contact, ports, bodies and surfaces, those of the first argument
         and then those of the second."""
         sides = ("first", self.first), ("second", self.second)
-        return tuple(part for name, side in sides if side is not None for part in listed(name, side))
+        return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
         """Return the contact members of both sides of a contact (spheres, line segments, sample points and convex
@@ -362,13 +362,13 @@ class Contact(ForceElement):
         """
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
-        if dimension not in self._members and not self.is_of_many:
-            surface, radius = self._touched
-            self._members[dimension] = members_of_two(self.touchers, radius, surface, dimension)
+        if dimension not in self._members and not self.is_contact_group:
+            surface, radius = self._touched_surface
+            self._members[dimension] = contact_pair_members(self.touching_ports, radius, surface, dimension)
         if dimension not in self._members:
             other = self.radius if self.second_radius is None else self.second_radius
-            second = None if self.second is None else listed("second", self.second)
-            own = members_of(listed("first", self.first), second, (self.radius, other), dimension)
+            second = None if self.second is None else contact_parts("second", self.second)
+            own = contact_members(contact_parts("first", self.first), second, (self.radius, other), dimension)
             self._members[dimension] = own
         return self._members[dimension]
 
@@ -388,21 +388,21 @@ class Contact(ForceElement):
         is_alone = len({each.owner for each in members}) < 2 and not any(each.row for each in members)
         if is_alone or not ({1, 2} <= sides or 3 in sides):
             raise ModelError(f"{self}: no pairs of bodies: give two or more as first, or others as second")
-        self._check_turns()
+        self._check_rolling()
         if self.stiffness is None:
-            set_fields(self, stiffness=self._guessed(), is_guessed=True)
+            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
         if self.friction:
-            self._check_rubbing([each for each in members if each.kind is MemberKind.ROUND])
+            self._check_friction_orientation([each for each in members if each.kind is MemberKind.ROUND])
         self._check_bristle()
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
-    def _check_rubbing(self, rounds: Sequence[Member]) -> None:
+    def _check_friction_orientation(self, rounds: Sequence[Member]) -> None:
         """Raise an error if friction is requested between spheres or segments (``rounds``) on bodies without
         orientation: point masses and strings, since the contact point on the material is then unknown."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
-                if are_opposed(one, other) and one.radius + other.radius > 0:
+                if can_touch(one, other) and one.radius + other.radius > 0:
                     raise ModelError(
                         f"{self}: {one.start} and {other.start} have no orientation; friction needs one of the two"
                         " to be a rigid body, a rod, a beam or the ground"
@@ -413,25 +413,25 @@ class Contact(ForceElement):
         """Return the friction spring (bristle) by which a contact resists sliding; None without friction or for
         friction that is regularized in the speed."""
         levels = ("friction", self.friction), ("static_friction", self.static_friction)
-        slow = "friction_speed", self.friction_speed
-        return bristle_of(self, self.bristle, self.bristle_damping, *levels, slow, lambda: self._along, self._mass)
+        slow, default = ("friction_speed", self.friction_speed), lambda: self._bristle_stiffness
+        return friction_bristle(self, self.bristle, self.bristle_damping, *levels, slow, default, self._mass)
 
     def _check_bristle(self) -> None:
         """Warn if the friction spring (bristle) of a contact is too soft: a body's weight would deflect it by far
         more than the size of the bodies."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
-        size = max(map(size_of, self._rubbed), default=0.0) or self.radius or SIZE
+        size = max(map(size_of, self._sliders), default=0.0) or self.radius or SIZE
         bent = self.friction * self._mass * GRAVITY / sticking.stiffness
         if bent > SOFT * size:
             warn_user(
                 f"{self}: bristle = {self.bristle:g} N/m, a stiffness along the surface, gives way by {bent:.2g} m"
-                f" before friction slips; near stiffness = {self.hard:.3g} is a good choice",
+                f" before friction slips; near stiffness = {self.normal_stiffness:.3g} is a good choice",
                 UnitWarning,
             )
 
     @property
-    def touchers(self) -> tuple[Port, ...]:
+    def touching_ports(self) -> tuple[Port, ...]:
         """Return the points or sphere centres that touch the surface, in a contact of two: the first port, or all
         nodes of the first line body."""
         if isinstance(self.first, PlacedBody | PlacedWhole):
@@ -443,7 +443,7 @@ class Contact(ForceElement):
         return self.second.carrier if isinstance(self.second, Touchable) else cast("Port", self.second)
 
     @property
-    def _touched(self) -> tuple[Touchable, float]:
+    def _touched_surface(self) -> tuple[Touchable, float]:
         """Return the surface that is touched in a contact of two, and the radius of what touches it [m]. If the
         second side is a port, the surface is a sphere of the contact's radius about it."""
         if isinstance(self.second, Touchable):
@@ -454,10 +454,10 @@ class Contact(ForceElement):
     def ports(self) -> tuple[Port, Port]:
         """Return the two ports of a contact: the one that carries the touched surface (or second sphere) and the
         touching point; of a contact group the first and the last."""
-        if self.is_of_many:
+        if self.is_contact_group:
             members = self.members()
             return members[0].start, members[-1].end
-        return self._other, self.touchers[0]
+        return self._other, self.touching_ports[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws of a contact, one for each gap between a point and the surface: normal force (8.17)
@@ -468,22 +468,22 @@ class Contact(ForceElement):
             ModelError: the bodies start deep inside each other.
             ParameterError: in the plane, a direction that leaves it.
         """
-        if self.is_of_many:
+        if self.is_contact_group:
             if dimension == 1 and self.friction:
                 raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
             check_depths(self, self.members(dimension), dimension)
-            _ = self.against_turns(dimension)
+            _ = self.rotational_bristles(dimension)
             return ()
         friction = None
         if self.friction:
-            rolls, drills = self.against_turns(dimension)
+            rolls, drills = self.rotational_bristles(dimension)
             speed = self.friction_speed or CREEP_SPEED
             friction = Coulomb(self.friction, speed, 0.0, None, self.sticking, rolls, drills)
-        surface, radius = self._touched
+        surface, radius = self._touched_surface
         found = []
-        for port in self.touchers:
+        for port in self.touching_ports:
             for gap in surface.gaps(port, dimension):
-                law = self.law(gap.side)
+                law = self.normal_law(gap.side)
                 rest = gap.surface + gap.side * radius
                 self._check_depth(port, gap.side * (rest - gap.coordinate.initial_value()), surface)
                 coordinate = self._coordinate(gap, port, surface, dimension)
@@ -512,12 +512,12 @@ class Contact(ForceElement):
             raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
         radius = self.radius if port.has_orientation else 0.0  # what does not turn is touched on its axis
         carriers = surface.ports
-        return RubbingCoordinate("gap", gap.coordinate, port, carriers, radius, dimension, self.resists_turns)
+        return RubbingCoordinate("gap", gap.coordinate, port, carriers, radius, dimension, self.resists_rotation)
 
     def __repr__(self) -> str:
         if self.name:
             return self.name
-        if self.is_of_many:
+        if self.is_contact_group:
             sides = ", ".join(_name(each) for each in (self.first, self.second) if each is not None)
         else:
             sides = f"{_name(self.first)}, {self._other}"
@@ -529,7 +529,7 @@ def _mass_of(port: Port) -> float:
     return port.placed.data.mass if isinstance(port, Attachment) else 0.0
 
 
-def _is_searched(side: object, radius: float) -> bool:
+def _needs_search(side: object, radius: float) -> bool:
     """Return whether a contact with this side needs the contact search. It does if the shape (torus, mesh, or a box
     that is touched by points) has no closed-form distance in contacts of two."""
     if not isinstance(side, Surface) or (isinstance(side.shape, Box) and (radius or side.inside)):
@@ -537,7 +537,7 @@ def _is_searched(side: object, radius: float) -> bool:
     return isinstance(side.shape, Box) or not isinstance(side.shape, OF_TWO)
 
 
-def _name(each: object) -> str:
-    if isinstance(each, Sequence):
-        return f"{len(each)} parts"
-    return each.name if isinstance(each, PlacedBody | PlacedWhole) else str(each)
+def _name(part: object) -> str:
+    if isinstance(part, Sequence):
+        return f"{len(part)} parts"
+    return part.name if isinstance(part, PlacedBody | PlacedWhole) else str(part)

@@ -44,24 +44,24 @@ TOUCHED_BY_ENDS = {MemberKind.CORNER: False, MemberKind.INSET: True}
 """Places that only solids without end touch, or only those with ends."""
 
 
-class PieceOfLine(NamedTuple):
+class SegmentOfLine(NamedTuple):
     """Position of a segment along a line that touches itself.
 
     Attributes:
         place: number of the segment, from 0.
-        apart: segments that are nearer than so many along the line do not touch.
+        least_separation: segments that are nearer than so many along the line do not touch.
         loop: segments of a line that closes; 0: it does not.
     """
 
     place: int
-    apart: int
+    least_separation: int
     loop: int
 
-    def meets(self, other: "PieceOfLine") -> bool:
+    def is_far_from(self, other: "SegmentOfLine") -> bool:
         """Return whether this segment and another segment of one line body are far enough apart along the line to
         touch each other (self-contact)."""
         way = abs(self.place - other.place)
-        return min(way, self.loop - way if self.loop else way) >= self.apart
+        return min(way, self.loop - way if self.loop else way) >= self.least_separation
 
 
 class Member(NamedTuple):
@@ -97,7 +97,7 @@ class Member(NamedTuple):
     thickness: float = inf
     rounding: float = WIDE
     mesh: TriangleTree | None = None
-    row: "PieceOfLine | None" = None
+    row: "SegmentOfLine | None" = None
 
     @property
     def is_edge(self) -> bool:
@@ -106,12 +106,12 @@ class Member(NamedTuple):
         return self.kind is MemberKind.EDGE and self.size[1] >= WIDE
 
     @property
-    def touches_pieces(self) -> bool:
+    def touches_segments(self) -> bool:
         """Return whether a solid may be penetrated by a line segment between the segment's end points. Its surface
         then has corners or a finite radius, and segments are tested along their length."""
         return self.rounding < WIDE
 
-    def touches_piece(self, piece: "Member") -> bool:
+    def touches_segment(self, piece: "Member") -> bool:
         """Return whether a solid must be tested against the interior of a given line segment. It must if the
         segment is long compared with the rounding of the solid; otherwise its ends suffice."""
         length, thickest, is_alone = piece.size
@@ -147,7 +147,7 @@ class Member(NamedTuple):
         )
 
 
-def listed(name: str, value: object) -> tuple[Side, ...]:
+def contact_parts(name: str, value: object) -> tuple[Side, ...]:
     """Return one side of a contact as a tuple of parts (ports, bodies, surfaces), after checking that each of them
     can touch. ``name`` is "first" or "second", for messages.
 
@@ -167,7 +167,7 @@ def listed(name: str, value: object) -> tuple[Side, ...]:
     return tuple(parts)
 
 
-def skin_of(part: object) -> object:
+def touchable_part(part: object) -> object:
     """Return the surface (``MeshSurface``) of a body that was made from a mesh, and any other part of a contact
     unchanged."""
     is_meshed = isinstance(part, PlacedBody) and isinstance(part.data.points, FlexiblePoints)
@@ -189,7 +189,7 @@ def dimensions_of(part: Side) -> Iterator[int]:
             yield part.placed.data.dimension
 
 
-def members_of(
+def contact_members(
     first: Sequence[Side], second: Sequence[Side] | None, radii: tuple[float, float], dimension: int
 ) -> tuple[Member, ...]:
     """Return the contact members of both sides of a contact: spheres, line segments, sample points and convex
@@ -197,33 +197,33 @@ def members_of(
 
     ``second`` None: all parts of ``first`` touch each other.
     """
-    one, other = {_key(each) for each in first}, {_key(each) for each in second or ()}
-    parts = [(each, radii[0], 3 if second is None or _key(each) in other else 1) for each in first]
-    parts += [(each, radii[1], 2) for each in second or () if _key(each) not in one]
+    one, other = {_identity_key(each) for each in first}, {_identity_key(each) for each in second or ()}
+    parts = [(each, radii[0], 3 if second is None or _identity_key(each) in other else 1) for each in first]
+    parts += [(each, radii[1], 2) for each in second or () if _identity_key(each) not in one]
     if touches_itself(first, second):
-        return _of_itself(first[0], max(radii))
-    solids = [solid for each, _, side in parts for solid in _named(side, _solids(each, side, dimension))]
+        return _self_contact_segments(first[0], max(radii))
+    solids = [solid for each, _, side in parts for solid in _list_members(side, _solids(each, side, dimension))]
     touched = {3 & ~solid.side or 3 for solid in solids}
     found: list[Member] = []
     for each, radius, side in parts:
-        found += _named(side, _rounds(each, radius, side))
+        found += _list_members(side, _spheres_and_segments(each, radius, side))
         if (side == 3 and touched) or side in touched or 3 in touched:
             ends = {solid.around >= 0 for solid in solids if solid.side | side == 3}
-            own = _named(side, _samples(each, radius, side, dimension))
+            own = _list_members(side, _sample_points(each, radius, side, dimension))
             found += [place for place in own if TOUCHED_BY_ENDS.get(place.kind) in {None, *ends}]
-            owners = {solid.owner for solid in solids if solid.touches_pieces and solid.side | side == 3}
+            owners = {solid.owner for solid in solids if solid.touches_segments and solid.side | side == 3}
             if owners - {_owner(each)}:
-                found += _edges(each, side, dimension)
+                found += _edge_segments(each, side, dimension)
     return (*found, *solids)
 
 
-def members_of_two(
-    touchers: Sequence[Port], radius: float, surface: Touchable, dimension: int
+def contact_pair_members(
+    touching_ports: Sequence[Port], radius: float, surface: Touchable, dimension: int
 ) -> tuple[Member, ...]:
     """Return the contact members of a contact of two: the touching points, as spheres of a radius [m], and the
     spheres or solids of the touched surface."""
-    rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touchers)
-    return (*rounds, *_rounds(surface, 0.0, 2), *_solids(surface, 2, dimension))
+    rounds = (Member(port, port, radius, 1, owner_of(port)) for port in touching_ports)
+    return (*rounds, *_spheres_and_segments(surface, 0.0, 2), *_solids(surface, 2, dimension))
 
 
 def _owner(part: Side) -> object:
@@ -238,16 +238,16 @@ def _owner(part: Side) -> object:
             return owner_of(part)
 
 
-def _named(side: int, own: Iterator[Member]) -> list[Member]:
+def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
     """Return the contact members of an iterator as a list; an error that is raised on the way names the side, the
     ``first`` or ``second`` argument of the contact."""
     try:
-        return list(own)
+        return list(members)
     except (ModelError, ParameterError) as error:
         raise type(error)(f"{'second' if side == 2 else 'first'} of a Contact: {error}") from error
 
 
-def _key(part: Side) -> object:
+def _identity_key(part: Side) -> object:
     """Return a key that is equal for identical parts of a contact, such as two ports at one position of one body.
     It serves to use each part once."""
     if isinstance(part, MeshSurface):
@@ -263,17 +263,17 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
     return isinstance(first[0], PlacedBody | PlacedWhole) and bool(line_nodes(first[0]))
 
 
-def _of_itself(line: Side, radius: float) -> tuple[Member, ...]:
+def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
     """Return the line segments of a string, rod or beam that touches itself. Each stores its position along the
     line; neighbours within two diameters do not touch."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
     length = min(float(np.linalg.norm(b - a)) for a, b in ends)
-    apart = 1 + max(1, ceil(4 * radius / length)) if length else len(pieces)
+    least_separation = 1 + max(1, ceil(4 * radius / length)) if length else len(pieces)
     loop = len(pieces) if np.linalg.norm(ends[0][0] - ends[-1][1]) <= 2 * radius else 0
     return tuple(
-        Member(a, b, radius, 3, line.name, row=PieceOfLine(k, apart, loop))
+        Member(a, b, radius, 3, line.name, row=SegmentOfLine(k, least_separation, loop))
         for k, (a, b) in enumerate(pieces)
         if radius
     )
@@ -310,10 +310,10 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
     return found
 
 
-def are_opposed(one: Member, other: Member) -> bool:
+def can_touch(one: Member, other: Member) -> bool:
     """Return whether two contact members may touch: they are on different bodies, or far enough apart along one
     line, and on opposite sides of the contact."""
-    if one.owner == other.owner and not (one.row and other.row and one.row.meets(other.row)):
+    if one.owner == other.owner and not (one.row and other.row and one.row.is_far_from(other.row)):
         return False
     return one.side | other.side == 3
 
@@ -323,48 +323,48 @@ def owner_of(port: Port) -> object:
     return port.placed.name if isinstance(port, Attachment) else None
 
 
-def _rounds(each: Side, radius: float, side: int) -> Iterator[Member]:
+def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Member]:
     """Yield the spheres, line segments with round ends, and points (spheres of zero radius) by which a part of a
     contact touches, as contact members. ``side`` is 1, 2, or 3 for both."""
-    match each:
+    match part:
         case Capsule():
-            length = float(np.linalg.norm(each.end.initial_position() - each.start.initial_position()))
+            length = float(np.linalg.norm(part.end.initial_position() - part.start.initial_position()))
             size = (length, WIDE, 0.0)
-            yield Member(each.start, each.end, each.radius, side, owner_of(each.start), size=size)
-        case Surface() if isinstance(each.shape, Sphere) and not each.inside:
-            yield Member(each.port, each.port, each.shape.radius, side, owner_of(each.port))
+            yield Member(part.start, part.end, part.radius, side, owner_of(part.start), size=size)
+        case Surface() if isinstance(part.shape, Sphere) and not part.inside:
+            yield Member(part.port, part.port, part.shape.radius, side, owner_of(part.port))
         case Touchable():
             return
         case MeshSurface():
-            yield from (Member(port, port, radius, side, each.body.name) for port in each.ports)
+            yield from (Member(port, port, radius, side, part.body.name) for port in part.ports)
         case PlacedBody() | PlacedWhole():
-            if nodes := line_nodes(each):
-                yield from _pieces(nodes, radius, side, each.name)
-            elif isinstance(shape := _shape_of(each), Sphere):
-                port = _middle(each, shape)
-                yield Member(port, port, shape.radius, side, each.name)
+            if nodes := line_nodes(part):
+                yield from _line_segments(nodes, radius, side, part.name)
+            elif isinstance(shape := _shape_of(part), Sphere):
+                port = _centre_port(part, shape)
+                yield Member(port, port, shape.radius, side, part.name)
             elif shape is None:
-                yield from (Member(port, port, radius, side, each.name) for port in surface_ports(each))
+                yield from (Member(port, port, radius, side, part.name) for port in surface_ports(part))
         case _:
-            own = ball_of(each, counts_centres=not radius)
-            yield Member(each, each, own[1] if own else radius, side, owner_of(each))
+            own = ball_of(part, counts_centres=not radius)
+            yield Member(part, part, own[1] if own else radius, side, owner_of(part))
 
 
-def _samples(each: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
+def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
     """Yield sample points of a part of a contact, as contact members that solids of the other side touch: ends of
     capsules, nodes of lines, corners and rims of rigid bodies."""
     kind = MemberKind.SAMPLE
-    match each:
+    match part:
         case Capsule():
-            for port in (each.start, each.end):
-                yield Member(port, port, each.radius, side, owner_of(each.start), kind)
-        case PlacedBody() | PlacedWhole() if nodes := line_nodes(each):
-            yield from (Member(port, port, radius, side, each.name, kind) for port in nodes)
-        case _ if solid := _solid_shape(each):
+            for port in (part.start, part.end):
+                yield Member(port, port, part.radius, side, owner_of(part.start), kind)
+        case PlacedBody() | PlacedWhole() if nodes := line_nodes(part):
+            yield from (Member(port, port, radius, side, part.name, kind) for port in nodes)
+        case _ if solid := _solid_shape(part):
             shape, is_round = solid.shape, float(isinstance(solid.shape, Cylinder | Torus))
-            for own, places in _corners(shape, dimension):
+            for own, places in _touch_points(shape, dimension):
                 for port in map(solid.port_at, places):
-                    yield Member(port, port, 0.0, side, _owner(each), own, (0.0, 0.0, is_round))
+                    yield Member(port, port, 0.0, side, _owner(part), own, (0.0, 0.0, is_round))
             if dimension == 3 and isinstance(shape, Cylinder | Torus):
                 yield from _rims(solid, shape, side)
 
@@ -396,25 +396,25 @@ class _SolidShape(NamedTuple):
         return fixed_point(self.port.initial_position() + self.middle + place, self.port.label)
 
 
-def _solid_shape(each: Side) -> _SolidShape | None:
+def _solid_shape(part: Side) -> _SolidShape | None:
     """Return the shape of a part of a contact that has corners or edges, with its port and middle: that of a rigid
     body, or of a box, torus or mesh surface; None for other parts."""
     none = np.zeros(3)
-    match each:
-        case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
-            return _SolidShape(shape, _middle(each, shape), none)
-        case Surface() if isinstance(each.shape, Box | Torus | TriangleMesh) and not each.inside:
-            if isinstance(each.port, Attachment) and not isinstance(each.port.placed.body, RigidBody):
+    match part:
+        case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
+            return _SolidShape(shape, _centre_port(part, shape), none)
+        case Surface() if isinstance(part.shape, Box | Torus | TriangleMesh) and not part.inside:
+            if isinstance(part.port, Attachment) and not isinstance(part.port.placed.body, RigidBody):
                 return None
-            middle = each.shape.tree().box_center if isinstance(each.shape, TriangleMesh) else none
-            return _SolidShape(each.shape, each.port, middle)
+            middle = part.shape.tree().box_center if isinstance(part.shape, TriangleMesh) else none
+            return _SolidShape(part.shape, part.port, middle)
     return None
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
     """Yield the two circular rims of a cylinder, or the ring of a torus, as contact members, which planes touch at
     their lowest points."""
-    axes, owner = solid.axes @ _upright(np.asarray(shape.axis)), owner_of(solid.port)
+    axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
     for high in (half, -half) if half else (half,):
@@ -422,7 +422,7 @@ def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Me
         yield Member(solid.port, solid.port, tube, side, owner, MemberKind.RIM, size, axes, around)
 
 
-def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
+def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: object) -> Iterator[Member]:
     """Yield the line segments between consecutive nodes of a beam, rod or string, as contact members with round
     ends of a radius [m]."""
     for a, b in pairwise(nodes):
@@ -430,10 +430,10 @@ def _pieces(nodes: Sequence[Port], radius: float, side: int, owner: object) -> I
         yield Member(a, b, radius, side, owner, size=(length, length / BEND, 0.0))
 
 
-def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
+def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
     """Yield the edges of a box or mesh, or the axis or side lines of a cylinder, as line-segment contact members.
     Solids of the other side touch them between the end points."""
-    if dimension == 3 and (solid := _solid_shape(each)):
+    if dimension == 3 and (solid := _solid_shape(part)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
         if isinstance(shape, Cylinder):
@@ -441,7 +441,7 @@ def _edges(each: Side, side: int, dimension: int) -> Iterator[Member]:
         for ends in edges_of(shape):
             size = (float(np.linalg.norm(ends[1] - ends[0])), WIDE, is_alone)
             a, b = map(solid.port_at, ends)
-            yield Member(a, b, own, side, _owner(each), MemberKind.EDGE, size)
+            yield Member(a, b, own, side, _owner(part), MemberKind.EDGE, size)
 
 
 def edges_of(shape: Shape) -> Array:
@@ -469,7 +469,7 @@ def edges_of(shape: Shape) -> Array:
             reach, axis = _axis_between_ends(shape), np.asarray(shape.axis, dtype=np.float64)
             if reach > 0:
                 return np.stack([-reach * axis, reach * axis])[None]
-            (_, high), (_, low), *_ = _corners(shape, 3)
+            (_, high), (_, low), *_ = _touch_points(shape, 3)
             return np.stack([low, high], axis=1)
         case TriangleMesh():
             tree = shape.tree()
@@ -483,19 +483,19 @@ def _axis_between_ends(shape: Cylinder) -> float:
     return float(shape.length / 2 - ROUNDED * shape.radius)
 
 
-def _solids(each: Side, side: int, dimension: int) -> Iterator[Member]:
-    match each:
+def _solids(part: Side, side: int, dimension: int) -> Iterator[Member]:
+    match part:
         case Plane():
-            normal = each.unit_normal()
+            normal = part.unit_normal()
             if normal[dimension:].any():
-                raise ParameterError(f"normal of {each} must lie in the xy plane, got {each.normal!r}")
-            yield _solid(each.port, side, MemberKind.PLANE, _upright(normal))
+                raise ParameterError(f"normal of {part} must lie in the xy plane, got {part.normal!r}")
+            yield _solid(part.port, side, MemberKind.PLANE, _triad_about(normal))
         case Surface():
-            axes = each.port.placed.rotation if isinstance(each.port, Attachment) else np.eye(3)
-            yield from _solids_of_shape(each.port, each.shape, axes, each.inside, False, side, dimension)
-        case PlacedBody() if not line_nodes(each) and (shape := _shape_of(each)):
-            port = _middle(each, shape)
-            yield from _solids_of_shape(port, shape, each.rotation, False, True, side, dimension)
+            axes = part.port.placed.rotation if isinstance(part.port, Attachment) else np.eye(3)
+            yield from _solids_of_shape(part.port, part.shape, axes, part.inside, False, side, dimension)
+        case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
+            port = _centre_port(part, shape)
+            yield from _solids_of_shape(port, shape, part.rotation, False, True, side, dimension)
 
 
 def _solids_of_shape(
@@ -512,7 +512,7 @@ def _solids_of_shape(
             if is_inside:
                 yield _solid(port, side, MemberKind.BALL_INSIDE, axes, (shape.radius,))
         case Cylinder():
-            own, r, half = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.length / 2
+            own, r, half = _triad_about(axes @ np.asarray(shape.axis)), shape.radius, shape.length / 2
             if is_inside:
                 yield _solid(port, side, MemberKind.TUBE, own, (r, -1.0))
             elif has_ends and dimension == 3:
@@ -521,14 +521,14 @@ def _solids_of_shape(
             else:
                 yield _solid(port, side, MemberKind.TUBE, own, (r, 1.0), thickness=2 * r, rounding=r)
         case Torus():
-            own, R, r = _upright(axes @ np.asarray(shape.axis)), shape.radius, shape.tube_radius
+            own, R, r = _triad_about(axes @ np.asarray(shape.axis)), shape.radius, shape.tube_radius
             yield _solid(port, side, MemberKind.RING, own, (R, r, BLUNT * R), R + r, 2 * r, r)
         case Box():
             halves = np.asarray(shape.size, dtype=np.float64) / 2
             if is_inside:
                 for k in range(dimension):
                     for sign in (1.0, -1.0):
-                        own = _upright(sign * axes[:, k])
+                        own = _triad_about(sign * axes[:, k])
                         yield _solid(port, side, MemberKind.PLANE, own, (-float(halves[k]),))
             else:
                 around, thickness = float(np.linalg.norm(halves[:dimension])), 2 * float(halves[:dimension].min())
@@ -568,56 +568,56 @@ def _solid(
     return Member(port, port, 0.0, side, owner_of(port), kind, (a, b, c), axes, around, thickness, rounding)
 
 
-def _upright(axis: Array) -> Array:
+def _triad_about(axis: Array) -> Array:
     """Return a rotation matrix, shape (3, 3), whose last column is the given unit axis."""
     return np.roll(frame_along(axis), -1, axis=1)
 
 
-def _shape_of(each: PlacedBody | PlacedWhole) -> Shape | None:
+def _shape_of(part: PlacedBody | PlacedWhole) -> Shape | None:
     """Return the contact shape of a rigid body; None for other bodies. In a planar model a cylinder or torus about
     z is replaced by a sphere of its outer radius.
 
     Raises:
         ModelError: none, or a cylinder that lies in the plane.
     """
-    if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody):
-        if (shape := each.body.shape) is None:
-            raise ModelError(f"{each.name} has no shape for contacts; give it one, or ports of it and radius=")
-        if each.data.dimension == 2 and isinstance(shape, Cylinder | Torus):
+    if isinstance(part, PlacedBody) and isinstance(part.body, RigidBody):
+        if (shape := part.body.shape) is None:
+            raise ModelError(f"{part.name} has no shape for contacts; give it one, or ports of it and radius=")
+        if part.data.dimension == 2 and isinstance(shape, Cylinder | Torus):
             if abs(np.asarray(shape.axis)[2]) < 1.0:
                 raise ModelError(
-                    f"{each.name}: in the plane contacts support axis=(0, 0, 1), got {shape!r}; take a Box"
+                    f"{part.name}: in the plane contacts support axis=(0, 0, 1), got {shape!r}; take a Box"
                 )
             return Sphere(shape.radius + getattr(shape, "tube_radius", 0.0), center=shape.center)
         return shape
     return None
 
 
-def _middle(each: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
-    assert isinstance(each, PlacedBody) and isinstance(each.body, RigidBody), "what has a shape"
-    center = each.body.center if shape.center is None else shape.center
+def _centre_port(part: PlacedBody | PlacedWhole, shape: Shape) -> Attachment:
+    assert isinstance(part, PlacedBody) and isinstance(part.body, RigidBody), "what has a shape"
+    center = part.body.center if shape.center is None else shape.center
     if isinstance(shape, TriangleMesh):
-        return each.point(np.asarray(center) + shape.tree().box_center)
-    return each.point(center)
+        return part.point(np.asarray(center) + shape.tree().box_center)
+    return part.point(center)
 
 
-def ball_of(each: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
+def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, float] | None:
     """Return the centre (as an attachment) and radius [m] of a rigid body that is a ball; None for other parts. A
     port at the centre of a ball may stand for it.
 
     Args:
-        each: part of a contact.
+        part: part of a contact.
         counts_centres: whether a port at the centre stands for its ball.
     """
-    if counts_centres and isinstance(each, Attachment):
-        found = ball_of(each.placed)
-        return found if found and np.array_equal(found[0].point.position, each.point.position) else None
-    if isinstance(each, PlacedBody) and isinstance(each.body, RigidBody) and isinstance(each.body.shape, Sphere):
-        return _middle(each, each.body.shape), each.body.shape.radius
+    if counts_centres and isinstance(part, Attachment):
+        found = ball_of(part.placed)
+        return found if found and np.array_equal(found[0].point.position, part.point.position) else None
+    if isinstance(part, PlacedBody) and isinstance(part.body, RigidBody) and isinstance(part.body.shape, Sphere):
+        return _centre_port(part, part.body.shape), part.body.shape.radius
     return None
 
 
-def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
+def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
     """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points a
     little inside of them. They are relative to the shape's middle in body axes, each (k, 3) [m].
 
@@ -632,7 +632,7 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
             for k in range(dimension):
                 yield MemberKind.INSET, corners * np.where(np.arange(3) == k, 1.0, 1.0 - BESIDE)
         case Cylinder() if dimension == 3:
-            own, half = _upright(np.asarray(shape.axis)), shape.length / 2
+            own, half = _triad_about(np.asarray(shape.axis)), shape.length / 2
             for kind, out, high in (
                 (MemberKind.CORNER, 1.0, 1.0),
                 (MemberKind.INSET, 1.0 - BESIDE, 1.0),
@@ -642,7 +642,7 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
                     rim = np.column_stack([out * shape.radius * circle, np.full(RIM, end * high * half)])
                     yield kind, rim @ own.T
         case Torus() if dimension == 3:
-            own, r, R = _upright(np.asarray(shape.axis)), shape.tube_radius, shape.radius
+            own, r, R = _triad_about(np.asarray(shape.axis)), shape.tube_radius, shape.radius
             for a in np.linspace(0.0, 2 * np.pi, RIM // 3, endpoint=False):
                 rim = np.column_stack([(R + r * np.cos(a)) * circle, np.full(RIM, r * np.sin(a))])
                 yield MemberKind.SAMPLE, rim @ own.T
@@ -653,25 +653,25 @@ def _corners(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]
                 yield own_kind, places - tree.box_center
 
 
-def line_nodes(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
+def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
     """Return the nodes of a string, rod or beam as attachment points, from start to end; empty for other bodies."""
-    if isinstance(each, PlacedWhole):
-        return each.nodes()
-    return tuple(each.at(x) for x in each.body.contact_positions())
+    if isinstance(part, PlacedWhole):
+        return part.nodes()
+    return tuple(part.at(x) for x in part.body.contact_positions())
 
 
-def surface_ports(each: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
+def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
     """Return the surface nodes of a soft body (finite-element mesh in absolute coordinates) as attachment points
     for contacts.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
     """
-    if isinstance(each, PlacedBody) and isinstance(each.body, SoftBody):
-        mesh = each.body.soft_mesh
-        return tuple(each.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, each.data.dimension))
+    if isinstance(part, PlacedBody) and isinstance(part.body, SoftBody):
+        mesh = part.body.soft_mesh
+        return tuple(part.node(int(mesh.nodes[node])) for node in surface_nodes(mesh, part.data.dimension))
     raise ModelError(
-        f"contact with the whole of {each.name} is not supported; give ports of it, such as {each.name}.origin, "
+        f"contact with the whole of {part.name} is not supported; give ports of it, such as {part.name}.origin, "
         "and radius="
     )
 
@@ -694,10 +694,10 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
     tree = cKDTree((starts + ends) / 2)
     for i, j in sorted(tree.query_pairs(2 * float((half + radius).max(initial=0.0)))):
         reach = radius[i] + radius[j]
-        depth = reach - distance(starts[i], ends[i], starts[j], ends[j])
+        depth = reach - segment_distance(starts[i], ends[i], starts[j], ends[j])
         if depth > DEEPEST * reach:
             _refuse_opposed(owner, depth, rounds[i], rounds[j])
-    places = [each for each in members if each.start is each.end and (each.axes is None or _holds_middle(each))]
+    places = [each for each in members if each.start is each.end and (each.axes is None or _is_filled(each))]
     at = np.array([each.start.initial_position() for each in places]).reshape(-1, 3)
     extents = [each.thickness if each.kind.is_solid else 2 * each.radius or size_of(each.start) for each in places]
     most = DEEPEST * np.array(extents)
@@ -709,27 +709,27 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
         assert solid.axes is not None, "a solid has some"
         origin = solid.start.initial_position()
         thick, own_size = DEEPEST * solid.thickness, size_of(solid.start)
-        depths = radius - heights(solid, (at - origin) @ solid.axes)
+        depths = radius - signed_distances(solid, (at - origin) @ solid.axes)
         known = np.where(most > 0, most, DEEPEST * own_size)  # places of the ground have no size
         for i in np.flatnonzero(depths > np.where(radius > 0, most, np.minimum(known, thick))):
             _refuse_opposed(owner, float(depths[i]), places[i], solid)
         for piece, row in zip(pieces, between, strict=True):
-            if solid.touches_piece(piece) and are_opposed(piece, solid):
-                depth = piece.radius - heights(solid, (row - origin) @ solid.axes).min()
+            if solid.touches_segment(piece) and can_touch(piece, solid):
+                depth = piece.radius - signed_distances(solid, (row - origin) @ solid.axes).min()
                 if depth > (2 * DEEPEST * piece.radius or min(DEEPEST * (size_of(piece.start) or own_size), thick)):
                     _refuse_opposed(owner, float(depth), piece, solid)
 
 
-def _holds_middle(solid: Member) -> bool:
+def _is_filled(solid: Member) -> bool:
     """Return whether the middle of a solid contact member is inside its material. No other body may be there;
     planes, hollow shapes and rings have empty middles."""
-    return solid.kind.is_solid and solid.around >= 0 and bool(heights(solid, np.zeros((1, 3)))[0] < 0)
+    return solid.kind.is_solid and solid.around >= 0 and bool(signed_distances(solid, np.zeros((1, 3)))[0] < 0)
 
 
 def _refuse_opposed(owner: object, depth: float, one: Member, other: Member) -> None:
-    if are_opposed(one, other):
+    if can_touch(one, other):
         raise ModelError(
-            f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies apart,"
+            f"{owner} starts {depth:g} m deep, {one.start} and {other.start}; place the bodies least_separation,"
             " or leave out those that a joint connects"
         )
 
@@ -740,7 +740,7 @@ def size_of(port: Port) -> float:
     return port.placed.data.size if isinstance(port, Attachment) else 0.0
 
 
-def heights(solid: Member, w: Array) -> Array:
+def signed_distances(solid: Member, w: Array) -> Array:
     """Return the signed distances of points from the surface of a solid contact member, negative inside. Points
     ``w`` are in the solid's axes relative to its port, shape (k, 3); the result has shape (k,) [m]."""
     if solid.mesh is not None:
@@ -748,19 +748,19 @@ def heights(solid: Member, w: Array) -> Array:
     return solid_distances(solid.kind.value, solid.size, w)
 
 
-def distance(a: Array, b: Array, c: Array, d: Array) -> float:
+def segment_distance(a: Array, b: Array, c: Array, d: Array) -> float:
     """Return the distance of two line segments, from point a to b and from point c to d [m]. It is the smallest
     distance of several candidate pairs of points."""
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)
-    places = [(s, _place(a + s * u, c, v)), (_place(c + t * v, a, u), t)]
-    places += [(end, _place(a + end * u, c, v)) for end in (0.0, 1.0)]
-    places += [(_place(c + end * v, a, u), end) for end in (0.0, 1.0)]
+    places = [(s, _nearest_parameter(a + s * u, c, v)), (_nearest_parameter(c + t * v, a, u), t)]
+    places += [(end, _nearest_parameter(a + end * u, c, v)) for end in (0.0, 1.0)]
+    places += [(_nearest_parameter(c + end * v, a, u), end) for end in (0.0, 1.0)]
     return min(float(np.linalg.norm(r + s * u - t * v)) for s, t in places)
 
 
-def _place(x: Array, start: Array, along: Array) -> float:
+def _nearest_parameter(x: Array, start: Array, along: Array) -> float:
     """Return the parameter of the point on a line segment that is nearest to a position x. It is 0 at ``start`` and
     1 at ``start + along``."""
     size = float(along @ along)

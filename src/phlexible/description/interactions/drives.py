@@ -12,7 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.force_elements import CoordinateForce, JointElement
-from phlexible.description.interactions.functions import KinematicPair, Row, expect
+from phlexible.description.interactions.functions import Bilinear, KinematicPair, expect
 from phlexible.description.ports import ModelPart, Port
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
@@ -50,10 +50,10 @@ class Drive(ModelPart):
         """Return the second port of the joint that a drive moves."""
         return self.joint.second
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint function of a drive, zero where the joint coordinate equals its prescribed path
         p(t): coordinate minus p(t), or for an angle the sine of that difference (8.15)."""
-        return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
+        return (self.joint.coordinate(dimension, self.coordinate).driven_constraint(self.path),)
 
     def check_against(self, drives: tuple["Drive", ...]) -> None:
         """Raise ModelError if another of the given drives already drives the same coordinate of the same joint.
@@ -94,7 +94,7 @@ class ServoPush(Portable):
             values += self.kd * self.target.rates_at(times)
         return values.reshape(np.shape(time)) if np.ndim(time) else float(values[0])
 
-    def over_steps(self, middles: Array, ends: Array) -> Array:
+    def values_over_steps(self, middles: Array, ends: Array) -> Array:
         """Return the prescribed part of a servo's force in each step, shape (steps,) [N or N m]. It is kp target +
         kd (rate of the target), with the target at the middle of the step.
 

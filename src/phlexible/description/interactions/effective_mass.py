@@ -9,12 +9,12 @@ from phlexible.algebra.rotations import cross
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
 from phlexible.description.interactions.functions import (
-    Chord,
+    Bilinear,
     Coordinate,
     PointOf,
-    Row,
+    VectorSum,
     WorldAxis,
-    initial_chord,
+    initial_sum,
     initial_vector,
 )
 from phlexible.description.ports import Attachment, PlacedBody
@@ -40,7 +40,7 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
     return float(inertia * GRAVITY / (SHALLOW * (size or SIZE)) ** exponent)
 
 
-def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
+def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> float:
     """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two rigid bodies at the initial pose [kg or
     kg m^2]. Here g is the derivative of the coordinate to the velocities; the result is 0 if neither side moves.
 
@@ -52,29 +52,29 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Row] = ()) -> float:
     """
     own = coordinate.functions()
     slopes = coordinate.gradient(np.array([row.initial_value() for row in own]))
-    found = [_forces(own, slopes), *(_forces((row,), np.ones(1)) for row in rows)]
+    found = [_body_forces(own, slopes), *(_body_forces((row,), np.ones(1)) for row in rows)]
     bodies = list(dict.fromkeys(placed for each in found for placed in each))
     if not bodies:
         return 0.0
-    blocks = [_softness(placed, np.array([each.get(placed, np.zeros(6)) for each in found])) for placed in bodies]
+    blocks = [_mobility(placed, np.array([each.get(placed, np.zeros(6)) for each in found])) for placed in bodies]
     softness = np.sum(blocks, axis=0)
     held = softness[1:, 1:]
     left = softness[0, 0] - softness[0, 1:] @ np.linalg.lstsq(held, softness[1:, 0], rcond=None)[0]
     return float(1 / left) if left > ROUND_OFF * softness[0, 0] else 0.0
 
 
-def _forces(rows: Sequence[Row], slopes: Array) -> dict[PlacedBody, Array]:
+def _body_forces(rows: Sequence[Bilinear], slopes: Array) -> dict[PlacedBody, Array]:
     """Return the force and the moment about its origin on each body, in world axes, shape (6,). They belong to
     forces of size ``slopes`` along the given functions of the poses."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:
             for own, other in ((term.first, term.second), (term.second, term.first)):
-                _add(found, own, slope * term.coefficient * initial_chord(other))
+                _add(found, own, slope * term.coefficient * initial_sum(other))
     return found
 
 
-def _add(rows: dict[PlacedBody, Array], difference: Chord, force: Array) -> None:
+def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> None:
     for weight, vector in difference.parts:
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             continue
@@ -84,7 +84,7 @@ def _add(rows: dict[PlacedBody, Array], difference: Chord, force: Array) -> None
         row[3:] += weight * cross(initial_vector(vector) - is_point * placed.place, force)
 
 
-def _softness(placed: PlacedBody, rows: Array) -> Array:
+def _mobility(placed: PlacedBody, rows: Array) -> Array:
     """Return G M^-1 G^T for one body, shape (k, k): its inverse mass matrix projected on k generalized force
     directions G in world axes, shape (k, 6). A nodal body counts with the mass of one node.
 

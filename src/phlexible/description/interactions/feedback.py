@@ -63,7 +63,7 @@ class LinearController:
         return int(self.D.shape[0])
 
 
-def linear_law(system: Any) -> LinearController | None:
+def linear_controller(system: Any) -> LinearController | None:
     """Return the matrices A, B, C, D of a StateSpace or TransferFunction of the package python-control, as a
     ``LinearController``; None for any other object.
 
@@ -81,7 +81,7 @@ def linear_law(system: Any) -> LinearController | None:
         A, B, C = (part.reshape(s) for part, s in zip(parts, ((n, n), (n, inputs), (outputs, n)), strict=False))
         D = parts[3]
     elif hasattr(system, "num") and hasattr(system, "den") and hasattr(system, "dt"):
-        A, B, C, D = _realized(system)
+        A, B, C, D = _state_space_realization(system)
     else:
         return None
     for name, matrix in zip("ABCD", (A, B, C, D), strict=True):
@@ -92,7 +92,7 @@ def linear_law(system: Any) -> LinearController | None:
     return LinearController(A, B, C, D, is_discrete, period)
 
 
-def _realized(functions: Any) -> tuple[Array, Array, Array, Array]:
+def _state_space_realization(functions: Any) -> tuple[Array, Array, Array, Array]:
     """Return a state-space realization A, B, C, D (controllable canonical form) of a matrix of transfer functions
     of python-control, shape (outputs, inputs)."""
     outputs, inputs = len(functions.num), len(functions.num[0])
@@ -136,16 +136,16 @@ def discretized(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
     return np.asarray(moved[:n, :n]), np.asarray(moved[:n, n:])
 
 
-def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
+def transition_matrices(law: LinearController, duration: float) -> tuple[Array, Array]:
     """Return the matrices A and B of the state update x -> A x + B u of a linear controller over a duration [s].
     The input u is constant; a discrete controller has these matrices already."""
     return (law.A, law.B) if law.is_discrete else discretized(law.A, law.B, duration)
 
 
-def sampled(law: LinearController, period: float) -> LinearController:
+def sample_controller(law: LinearController, period: float) -> LinearController:
     """Return the discrete-time controller that equals a continuous linear controller whose input is constant over a
     sampling period [s] (zero-order hold)."""
-    A, B = moves(law, period)
+    A, B = transition_matrices(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)
 
 
@@ -234,7 +234,7 @@ class Feedback(Portable):
     def __post_init__(self) -> None:
         convert_fields(self)
         make_immutable(self)
-        law = linear_law(self.controller)
+        law = linear_controller(self.controller)
         self._check_derivatives(law)
         if law is None:
             check_callable("controller", self.controller, "t", "measured")
@@ -266,7 +266,7 @@ class Feedback(Portable):
                 " coordinate and its rate, an attachment 6 numbers, a sensor such as JointRate(joint) its own"
             )
         if self.on:
-            self.check_size(sum(map(size_of, self.on)), str(self))
+            self.check_size(sum(map(actuated_count, self.on)), str(self))
 
     @property
     def law(self) -> LinearController | None:
@@ -278,15 +278,15 @@ class Feedback(Portable):
     @property
     def count(self) -> int:
         """Return the number of measured values that a feedback passes to its controller."""
-        return sum(count_of(item) for item in self.measured)
+        return sum(measured_count(item) for item in self.measured)
 
     @property
-    def periods_of_delay(self) -> int:
+    def delay_periods(self) -> int:
         """Return the delay of a feedback as a whole number of sampling periods."""
         return round(self.delay / self.period) if self.period else 0
 
     @property
-    def is_plain(self) -> bool:
+    def is_plain_function(self) -> bool:
         """Return whether the controller of a feedback is a function that is evaluated at each time step, without a
         sampling period and a target."""
         return self.law is None and self.period is None and self.target is None
@@ -334,9 +334,9 @@ class Feedback(Portable):
             return
         if self.period is None:
             raise ParameterError(f"a delay is a multiple of the period: give period= beside delay={self.delay!r}")
-        if abs(self.periods_of_delay * self.period - self.delay) > WHOLE * self.period:
+        if abs(self.delay_periods * self.period - self.delay) > WHOLE * self.period:
             raise ParameterError(f"delay must be a multiple of period = {self.period:g} s, got {self.delay!r}")
-        if self.periods_of_delay > MOST_PERIODS:
+        if self.delay_periods > MOST_PERIODS:
             raise ParameterError(
                 f"delay must be at most {MOST_PERIODS} periods of {self.period:g} s, whose values are kept, got"
                 f" {self.delay!r}"
@@ -362,7 +362,7 @@ def _check_measured(item: object) -> None:
         raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
 
 
-def count_of(item: KinematicPair | Attachment | Sensor) -> int:
+def measured_count(item: KinematicPair | Attachment | Sensor) -> int:
     """Return how many numbers a controller measures of an object: 2 for each joint coordinate (value and rate), 6
     for an attachment, or the components of a sensor."""
     if isinstance(item, Sensor):
@@ -370,7 +370,7 @@ def count_of(item: KinematicPair | Attachment | Sensor) -> int:
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 
 
-def size_of(item: Actuated) -> int:
+def actuated_count(item: Actuated) -> int:
     """Return how many numbers a controller's output has for an object that it acts on: 3 (a force vector) for an
     attachment, 1 for a joint coordinate or a load with a direction."""
     return 3 if isinstance(item, Attachment) else 1

@@ -155,7 +155,7 @@ def _restitution(name: str, value: float | None) -> float | None:
 Restitution = Annotated[float | None, _restitution]
 
 
-def settle_impacts(owner: Any) -> None:
+def complete_impact_options(owner: Any) -> None:
     """Set the default values of damping and restitution of a contact or joint stop (``owner``) where the user
     omitted them: without both, the restitution is ``USUAL_RESTITUTION``.
 
@@ -171,7 +171,7 @@ def settle_impacts(owner: Any) -> None:
     set_fields(owner, damping=owner.damping or 0.0)
 
 
-def loss_of_restitution(restitution: float) -> float:
+def damping_of_restitution(restitution: float) -> float:
     """Return the damping coefficient d of Hunt and Crossley's contact law (1 + d v / v_0) k x^p. It gives a
     restitution e after a free impact, for any stiffness k, exponent p and mass.
 
@@ -219,16 +219,16 @@ class OneSided:
             set_fields(self, restitution=None)
 
     @property
-    def part_share(self) -> float:
+    def substep_factor(self) -> float:
         """Return the factor by which omega^2 is multiplied so that a contact with its own longest substep is
         treated like one with the default ``LONGEST_PART``."""
         return (LONGEST_PART / self.longest_part) ** 2
 
     @property
-    def loss_of_impacts(self) -> float:
+    def impact_damping(self) -> float:
         """Return the damping of an impact times its initial speed (8.47), which gives the contact its restitution;
         zero without a restitution."""
-        return 0.0 if self.restitution is None else self.stiffness * loss_of_restitution(self.restitution)
+        return 0.0 if self.restitution is None else self.stiffness * damping_of_restitution(self.restitution)
 
     def depth(self, theta: float, limit: float) -> float:
         """Return the penetration x = side (limit - theta) of a one-sided spring at a coordinate theta [m or rad].
@@ -245,7 +245,7 @@ class OneSided:
         damping [N or N m]; zero where it is open."""
         return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
 
-    def slope(self, theta: float, limit: float) -> float:
+    def force_derivative(self, theta: float, limit: float) -> float:
         """Return the derivative of the elastic force of a one-sided spring (contact or stop) with respect to its
         coordinate theta [N/m or N m/rad]; zero where it is open."""
         x = self.depth(theta, limit)
@@ -255,14 +255,14 @@ class OneSided:
         """Return the linear damping coefficient of a one-sided spring (contact or stop) for small motions about a
         penetration [N s/m or N m s/rad]."""
         share = float(self.depth(theta, limit) ** self.exponent)
-        return share * (self.damping if self.restitution is None else self.loss_of_impacts / self.slowest)
+        return share * (self.damping if self.restitution is None else self.impact_damping / self.slowest)
 
-    def viscous(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
+    def viscous_force(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
         """Return the viscous part of the force of a one-sided spring (contact or stop) at a coordinate theta and
         its rate [N or N m]. It is limited so that the total force never pulls. ``damper`` is an additional damping
         coefficient while in contact."""
         share = float(self.depth(theta, limit) ** self.exponent)
-        damping = self.damping + self.loss_of_impacts / max(abs(rate), self.slowest)
+        damping = self.damping + self.impact_damping / max(abs(rate), self.slowest)
         still, total = self.stiffness * share, damping * share + (damper if share > 0 else 0.0)
         return self.side * (max(still - self.side * total * rate, 0.0) - still)
 
@@ -284,7 +284,7 @@ class Bristle:
     lever: float = 1.0
 
 
-def bristle_of(
+def friction_bristle(
     owner: object,
     stiffness: float | None,
     damping: float | None,
@@ -362,15 +362,15 @@ class Coulomb:
         convert_fields(self)
 
     @property
-    def every_bristle(self) -> tuple[Bristle | None, Bristle | None, Bristle | None]:
+    def bristles(self) -> tuple[Bristle | None, Bristle | None, Bristle | None]:
         """Return the friction springs (bristles) of a dry-friction law for sliding, rolling and drilling, each None
         where there is none."""
         return self.bristle, self.rolling, self.drilling
 
     @property
-    def sticks(self) -> bool:
+    def has_bristle(self) -> bool:
         """Return whether a dry-friction law has a friction spring (bristle), so that it can stick without creep."""
-        return any(self.every_bristle)
+        return any(self.bristles)
 
     def force(self, rate: float) -> float:
         """Return the dry friction force along a coordinate at a rate, regularized below the law's speed and opposed
@@ -429,18 +429,18 @@ class CoordinateForce(Portable):
     def is_lossy(self) -> bool:
         """Return whether a force along a coordinate dissipates energy, by damper, dry friction, relaxation or
         impact damping."""
-        impacts = self.contact and (self.contact.damping or self.contact.loss_of_impacts)
+        impacts = self.contact and (self.contact.damping or self.contact.impact_damping)
         return bool(self.damping or self.friction or self.relaxation or impacts)
 
-    def resistance(self, theta: float, rate: float) -> float:
+    def dissipative_force(self, theta: float, rate: float) -> float:
         """Return the dissipative part of a force along a coordinate theta at a rate: damper, dry friction and
         contact damping [N or N m]."""
         if self.contact:
-            return self.contact.viscous(theta, rate, self.rest, self.damping)
+            return self.contact.viscous_force(theta, rate, self.rest, self.damping)
         result = -self.damping * rate
         return result + self.friction.force(rate) if self.friction else result
 
-    def conservative(self, theta: float) -> float:
+    def conservative_force(self, theta: float) -> float:
         """Return the conservative part of a force along a coordinate theta: spring, user potential and one-sided
         contact [N or N m]."""
         slope = self.potential.slope_at(theta) if self.potential else 0.0
@@ -461,7 +461,7 @@ class CoordinateForce(Portable):
     def tangent(self, theta: float) -> float:
         """Return the derivative of the conservative force along a coordinate theta with respect to theta [N/m or N
         m/rad], which is minus the stiffness."""
-        push = self.contact.slope(theta, self.rest) if self.contact else 0.0
+        push = self.contact.force_derivative(theta, self.rest) if self.contact else 0.0
         return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
 
     def energy(self, theta: float) -> float:
@@ -782,14 +782,14 @@ class Bushing(ForceElement):
         for k in (2,) if dimension == 2 else (0, 1, 2):
             creeping = self._creeping(float(about[k]))
             forces.append(
-                CoordinateForce(self._turn(k), float(about[k]), float(slow_about[k]), relaxation=creeping)
+                CoordinateForce(self._rotation(k), float(about[k]), float(slow_about[k]), relaxation=creeping)
             )
         return tuple(forces)
 
     def _creeping(self, stiffness: float) -> Maxwell | None:
         return self.relaxation.scaled(stiffness) if self.relaxation and stiffness else None
 
-    def _turn(self, k: int) -> SineCoordinate:
+    def _rotation(self, k: int) -> SineCoordinate:
         i, j = (k + 1) % 3, (k + 2) % 3
         axes = (
             DirectionOf(self.first, AXES[i]),

@@ -17,7 +17,7 @@ from phlexible.errors import ModelError, ParameterError
 
 # Functions of world vectors that everything between bodies is made of (docs/theory.md, 8).
 #
-# A function is w = sum_t c_t y_a . y_b - constant. A chord y is a sum of vectors: one direction, or the
+# A function is w = sum_t c_t y_a . y_b - constant. A difference y is a sum of vectors: one direction, or the
 # difference of two points. Points are ``x_c + R rho``, directions ``R delta``, or fixed or prescribed. Joints
 # demand that such functions vanish, forces act along them. A new joint or force is a new list of functions, not
 # new code.
@@ -54,7 +54,7 @@ Vector = PointOf | DirectionOf | WorldAxis
 
 
 @dataclass(frozen=True, eq=False)
-class Chord:
+class VectorSum:
     """A sum of vectors, each with its weight: y = sum_i weight_i x_i."""
 
     parts: tuple[tuple[float, Vector], ...]
@@ -66,15 +66,15 @@ class Chord:
         return not any(isinstance(vector, PointOf) for _, vector in self.parts)
 
 
-def between(a: Port, b: Port) -> Chord:
+def between(a: Port, b: Port) -> VectorSum:
     """Return the difference vector x_b - x_a of the positions of two ports (attachment points), as a weighted sum
     of vectors."""
-    return Chord(((1.0, PointOf(b)), (-1.0, PointOf(a))))
+    return VectorSum(((1.0, PointOf(b)), (-1.0, PointOf(a))))
 
 
-def single(vector: Vector) -> Chord:
+def as_sum(vector: Vector) -> VectorSum:
     """Return a single vector (position or direction) as a weighted sum of vectors with one term of weight 1."""
-    return Chord(((1.0, vector),))
+    return VectorSum(((1.0, vector),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +82,19 @@ class BilinearTerm:
     """A term coefficient * (first . second) of two chords, times a function of time in rows of drives."""
 
     coefficient: float
-    first: Chord
-    second: Chord
+    first: VectorSum
+    second: VectorSum
     factor: Timed | None = None
 
     def vectors(self) -> Iterator[Vector]:
         """Yield all vectors (positions and directions) of both factors of a bilinear term coefficient * (first .
         second), where each factor is a weighted sum of vectors."""
-        for chord in (self.first, self.second):
-            yield from (vector for _, vector in chord.parts)
+        for difference in (self.first, self.second):
+            yield from (vector for _, vector in difference.parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class Bilinear:
     """A function g = sum of terms - constant - offset(t), which a constraint keeps at zero.
 
     Attributes:
@@ -118,13 +118,13 @@ class Row:
     def initial_value(self) -> float:
         """Return the sum of the dot products of a bilinear function at the initial pose with undeformed bodies,
         before its constant is subtracted."""
-        return float(sum(t.coefficient * (initial_chord(t.first) @ initial_chord(t.second)) for t in self.terms))
+        return float(sum(t.coefficient * (initial_sum(t.first) @ initial_sum(t.second)) for t in self.terms))
 
 
-def initial_chord(chord: Chord) -> Array:
+def initial_sum(difference: VectorSum) -> Array:
     """Return the value of a weighted sum of positions and directions at the initial pose with undeformed bodies, in
     world axes, shape (3,)."""
-    (weight, vector), *others = chord.parts
+    (weight, vector), *others = difference.parts
     total = initial_vector(vector) if weight == 1.0 else weight * initial_vector(vector)
     for weight, vector in others:
         total = total + weight * initial_vector(vector)
@@ -140,30 +140,30 @@ def initial_vector(vector: Vector) -> Array:
             return axis
 
 
-WORLD_AXES = tuple(single(WorldAxis(axis)) for axis in AXES)
+WORLD_AXES = tuple(as_sum(WorldAxis(axis)) for axis in AXES)
 
 
-def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
+def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Bilinear, ...]:
     """Return the constraint functions x_b - x_a = 0 by which two ports coincide, one for each world axis of the
     model's dimension."""
-    chord = between(a, b)
+    y = between(a, b)
     along = zip(WORLD_AXES[:dimension], "xyz"[:dimension], strict=True)
-    return tuple(Row((BilinearTerm(1.0, chord, axis),), 0.0, f"point along {name}") for axis, name in along)
+    return tuple(Bilinear((BilinearTerm(1.0, y, axis),), 0.0, f"point along {name}") for axis, name in along)
 
 
-def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
+def offset_along_axis(a: Port, b: Port, axis: Array, label: str) -> Bilinear:
     """Return the constraint function (x_b - x_a) . d_a = 0, by which port b has no offset from port a along the
     direction ``axis``, which rotates with the body of a."""
-    return Row((BilinearTerm(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
+    return Bilinear((BilinearTerm(1.0, between(a, b), as_sum(DirectionOf(a, axis))),), 0.0, label)
 
 
-def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
+def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Bilinear:
     """Return the constraint function d_a . d_b = 0, by which direction ``axis_a`` fixed to the body of port a and
     ``axis_b`` fixed to that of port b are perpendicular."""
-    return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
+    return Bilinear((dot_term(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
 
 
-def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
+def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bilinear:
     """Return the constraint function (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the relative rotation of two
     bodies in the plane of two unit vectors (``axes``), which locks that rotation.
 
@@ -172,27 +172,27 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
     not.
     """
     one, two = axes
-    return Row(
+    return Bilinear(
         (
-            product(DirectionOf(a, one), DirectionOf(b, two), 0.5),
-            product(DirectionOf(a, two), DirectionOf(b, one), -0.5),
+            dot_term(DirectionOf(a, one), DirectionOf(b, two), 0.5),
+            dot_term(DirectionOf(a, two), DirectionOf(b, one), -0.5),
         ),
         0.0,
         label,
     )
 
 
-def product(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
+def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
     """Return the bilinear term coefficient * (first . second), a dot product of two vectors, for constraint
     functions and coordinates."""
-    return BilinearTerm(coefficient, single(first), single(second))
+    return BilinearTerm(coefficient, as_sum(first), as_sum(second))
 
 
-def constant_distance(a: Port, b: Port, length: float, label: str) -> Row:
+def constant_distance(a: Port, b: Port, length: float, label: str) -> Bilinear:
     """Return the constraint function that keeps two ports at a constant distance: (|x_b - x_a|^2 - length^2) / (2
     length) = 0, which has the unit of a length [m]."""
-    chord, factor = between(a, b), 1 / (2 * length)
-    return Row((BilinearTerm(factor, chord, chord),), factor * length**2, label)
+    difference, factor = between(a, b), 1 / (2 * length)
+    return Bilinear((BilinearTerm(factor, difference, difference),), factor * length**2, label)
 
 
 def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
@@ -207,7 +207,7 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
     return first, cross(axis, first)
 
 
-def moving_frame(vector: Vector) -> MovingFrame | None:
+def frame_of_vector(vector: Vector) -> MovingFrame | None:
     """Return the prescribed moving frame that a vector (position or direction) belongs to; None if the vector is on
     a body, fixed to the ground or constant."""
     if isinstance(vector, WorldAxis) or not isinstance(vector.port, MovingFrame) or vector.port.is_fixed:
@@ -235,7 +235,7 @@ class Coordinate(ABC):
     name: str
 
     @abstractmethod
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions y (sums of dot products of world vectors) of a joint or gap coordinate. Its
         value is computed as theta(y)."""
 
@@ -256,7 +256,7 @@ class Coordinate(ABC):
         shape (functions, functions)."""
 
     @abstractmethod
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function that is zero where a joint coordinate theta equals the prescribed path at
         each time, as used by drives."""
 
@@ -303,18 +303,18 @@ class PositionCoordinate(LinearCoordinate):
     direction: DirectionOf
 
     @cached_on_owner
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear function y = (x_b - x_a) . d of a position coordinate, as a tuple of one: the offset
         of the second port along a direction of the first body."""
-        return (Row(self._terms(), 0.0, self.name),)
+        return (Bilinear(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
-        return (BilinearTerm(1.0, between(self.first, self.second), single(self.direction)),)
+        return (BilinearTerm(1.0, between(self.first, self.second), as_sum(self.direction)),)
 
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function (x_b - x_a) . d - p(t), which is zero where a position coordinate equals
         its prescribed path p(t)."""
-        return Row(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
+        return Bilinear(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,7 +328,7 @@ class SineCoordinate(PositionCoordinate):
 
     def _terms(self) -> tuple[BilinearTerm, ...]:
         a1, a2, b1, b2 = self.axes
-        return product(a2, b1, 0.5), product(a1, b2, -0.5)
+        return dot_term(a2, b1, 0.5), dot_term(a1, b2, -0.5)
 
     @property
     def unit(self) -> str:
@@ -348,12 +348,12 @@ class StrainCoordinate(LinearCoordinate):
     terms: tuple[BilinearTerm, ...]
     unit_of_strain: str
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear function of a rod's strain coordinate (a sum of dot products of section vectors), as
         a tuple of one."""
-        return (Row(self.terms, 0.0, self.name),)
+        return (Bilinear(self.terms, 0.0, self.name),)
 
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Raise ParameterError, because the strain of a rod cannot be driven along a prescribed path.
 
         Raises:
@@ -374,11 +374,11 @@ class DistanceCoordinate(Coordinate):
     first: Port
     second: Port
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear function y = |x_b - x_a|^2 of a distance coordinate, the squared distance of two
         ports, as a tuple of one."""
-        chord = between(self.first, self.second)
-        return (Row((BilinearTerm(1.0, chord, chord),), 0.0, self.name),)
+        difference = between(self.first, self.second)
+        return (Bilinear((BilinearTerm(1.0, difference, difference),), 0.0, self.name),)
 
     def value(self, y: Array) -> Any:
         """Return the distance sqrt(y) of two points [m] from their squared distance y, shape (1,) or (1, T)."""
@@ -403,7 +403,7 @@ class DistanceCoordinate(Coordinate):
             )
         return length
 
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Raise ParameterError, because the distance of two points cannot be driven as a coordinate; the joint
         ``Distance`` prescribes distances.
 
@@ -425,10 +425,10 @@ class AngleCoordinate(Coordinate):
         """Return the angle of a joint at the initial pose, which is zero but for round-off [rad]."""
         return super().initial_value()
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions y = (c, s) of an angle coordinate: its cosine and its sine as sums of dot
         products of directions."""
-        return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
+        return Bilinear(self.cosine, 0.0, f"cos {self.name}"), Bilinear(self.sine, 0.0, f"sin {self.name}")
 
     def value(self, y: Array) -> Any:
         """Return the angle atan2(s, c) between -pi and pi [rad] from its cosine and sine y = (c, s)."""
@@ -444,7 +444,7 @@ class AngleCoordinate(Coordinate):
         c, s = y
         return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
 
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function s cos p(t) - c sin p(t) that drives an angle with cosine c and sine s. It
         is the sine of the angle's difference from its prescribed path p(t) (8.15)."""
         cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
@@ -452,7 +452,7 @@ class AngleCoordinate(Coordinate):
             *(BilinearTerm(s.coefficient, s.first, s.second, cosine) for s in self.sine),
             *(BilinearTerm(-c.coefficient, c.first, c.second, sine) for c in self.cosine),
         )
-        return Row(terms, 0.0, f"driven {self.name}")
+        return Bilinear(terms, 0.0, f"driven {self.name}")
 
     @property
     def unit(self) -> str:
@@ -470,9 +470,9 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, dimensio
     """
     a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (first, second) for axis in (across, along))
     if dimension == 2:
-        return AngleCoordinate("angle", (product(a1, b1),), (product(a2, b1),))
-    cosine = product(a1, b1, 0.5), product(a2, b2, 0.5)
-    return AngleCoordinate("angle", cosine, (product(a2, b1, 0.5), product(a1, b2, -0.5)))
+        return AngleCoordinate("angle", (dot_term(a1, b1),), (dot_term(a2, b1),))
+    cosine = dot_term(a1, b1, 0.5), dot_term(a2, b2, 0.5)
+    return AngleCoordinate("angle", cosine, (dot_term(a2, b1, 0.5), dot_term(a1, b2, -0.5)))
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
@@ -514,7 +514,7 @@ class KinematicPair(ModelPart, ABC):
         """
         return ()
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a joint, which are zero while it is closed, in a model of a dimension
         1, 2 or 3; none by default.
 

@@ -17,8 +17,8 @@ from phlexible.description.interactions.force_elements import (
     Coulomb,
     OneSided,
     Restitution,
-    bristle_of,
-    settle_impacts,
+    complete_impact_options,
+    friction_bristle,
 )
 from phlexible.description.interactions.functions import Coordinate, expect
 from phlexible.description.ports import Attachment
@@ -28,14 +28,14 @@ ROUND_OFF = 1e-9
 """Of places and angles at the start, as far as joints may be open there."""
 
 
-def _inertia_and_size(along: AlongJoint) -> tuple[float, float]:
+def _inertia_along(along: AlongJoint) -> tuple[float, float]:
     """Return the effective mass or moment of inertia that a joint coordinate moves at the initial pose [kg or kg
     m^2]. The second result is the size of the smaller of the two bodies [m]."""
     ports = [port for port in along.ports if isinstance(port, Attachment)]
     dimension = max((port.placed.data.dimension for port in ports), default=3)
     coordinate = along.joint.coordinate(dimension, along.coordinate)
     size = min((size for port in ports if (size := size_of(port))), default=0.0)
-    return effective_mass(coordinate, along.joint.rows(dimension)), size
+    return effective_mass(coordinate, along.joint.constraints(dimension)), size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,21 +83,21 @@ class JointFriction(AlongJoint):
         found = self._sticking
         if found is None or self.bristle_damping is not None:
             return found
-        critical = 2 * sqrt(found.stiffness * effective_mass(coordinate, self.joint.rows(dimension)))
+        critical = 2 * sqrt(found.stiffness * effective_mass(coordinate, self.joint.constraints(dimension)))
         return replace(found, damping=BRISTLE_DAMPING * critical)
 
     @property
     def _sticking(self) -> Bristle | None:
         level = ("coefficient", self.coefficient) if self.coefficient else ("coulomb", self.coulomb)
         slow = "stiction_speed", self.stiction_speed
-        return bristle_of(
-            self, self.bristle, self.bristle_damping, level, ("static", self.static), slow, self._stiff
+        return friction_bristle(
+            self, self.bristle, self.bristle_damping, level, ("static", self.static), slow, self._default_stiffness
         )
 
-    def _stiff(self) -> float:
+    def _default_stiffness(self) -> float:
         """Return the default stiffness of the friction spring (bristle) in a joint [N m/rad or N/m]; 0 if nothing
         moves. The friction limit and the weight of the bodies deflect it little."""
-        inertia, size = _inertia_and_size(self)
+        inertia, size = _inertia_along(self)
         level = max(self.coulomb, 0.0 if self.coefficient else self.static or 0.0)
         bent = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)
         return max(weight_stiffness(inertia, size), level / bent) if inertia else 0.0
@@ -154,19 +154,19 @@ class JointStop(AlongJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settle_impacts(self)
+        complete_impact_options(self)
         if self.lower is None and self.upper is None:
             raise ParameterError(f"{self} has no limits; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
         if self.stiffness is None:
-            set_fields(self, stiffness=self._guessed(), is_guessed=True)
+            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
         expect(self, *self.ports)
 
-    def _guessed(self) -> float:
+    def _default_stiffness(self) -> float:
         """Return the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. It
         follows from the effective mass of both bodies and their weight."""
-        inertia, size = _inertia_and_size(self)
+        inertia, size = _inertia_along(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia to choose a stiffness from; give stiffness=")
         return weight_stiffness(inertia, size)

@@ -129,7 +129,7 @@ class PointLoad(Load, DirectedLoad):
         at = f"at t = {time:g} s"
         return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
 
-    def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
+    def check_components(self, values: Array, dimension: int, times: Array | None = None) -> None:
         """Raise ParameterError if values of a force or torque point out of the plane (dimension 2) or line
         (dimension 1) of the model.
 
@@ -355,7 +355,7 @@ class DistributedForce(Load):
     def quadrature(self) -> tuple[Array, Array]:
         """Return the positions along the beam and the weights of the Gauss points of a distributed force, shape
         (points,) each [m]."""
-        places, weights = zip(*(each[2:] for each in self._points()), strict=True)
+        places, weights = zip(*(each[2:] for each in self._gauss_points()), strict=True)
         return np.array(places), np.array(weights)
 
     def __repr__(self) -> str:
@@ -364,13 +364,13 @@ class DistributedForce(Load):
     @cached_property
     def _entries(self) -> tuple[PointLoad, ...]:
         found = []
-        for placed, local, x, weight in self._points():
+        for placed, local, x, weight in self._gauss_points():
             name = f"{self} at x = {x:g} m"
-            found.append(Force(placed.at(local), self._force(x, weight), self.axes, name=name))
+            found.append(Force(placed.at(local), self._gauss_point_force(x, weight), self.axes, name=name))
             placed.receive(found[-1])  # with this load
         return tuple(found)
 
-    def _points(self) -> list[tuple[PlacedBody, float, float, float]]:
+    def _gauss_points(self) -> list[tuple[PlacedBody, float, float, float]]:
         """Return the Gauss points of a distributed force, each as a tuple: part of the beam, position along the
         part [m], position along the whole beam [m], weight [m]."""
         begin, end = self.extent
@@ -390,7 +390,7 @@ class DistributedForce(Load):
                         points.append((placed, x - offset, x, float(weight * (right - left))))
         return points
 
-    def _force(self, x: float, weight: float) -> Any:
+    def _gauss_point_force(self, x: float, weight: float) -> Any:
         """Return the force of a distributed force at one Gauss point at position x along the beam, times its weight
         [m]: three numbers [N], or a function of time that accepts arrays."""
         if not callable(self.value):
@@ -526,7 +526,7 @@ class Pressure(Load):
         """
         if not callable(self.value):
             return finite(f"value of {self}", self.value)
-        return _pressure(self.value, repr(self), time)
+        return _evaluate_pressure(self.value, repr(self), time)
 
     def entries(self) -> tuple[PointLoad, ...]:
         """Return the point loads of a pressure, as a tuple of one: the resultant force on a flat interface, or the
@@ -580,10 +580,10 @@ class _Push(Portable):
     load: str
 
     def __call__(self, time: float) -> Array:
-        return _pressure(self.value, self.load, time) * self.area
+        return _evaluate_pressure(self.value, self.load, time) * self.area
 
 
-def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
+def _evaluate_pressure(value: Callable[[float], float], load: str, time: float) -> float:
     """Return the value of the user's pressure function at a time [s], checked to be a finite number [Pa]. ``load``
     is the name for messages.
 

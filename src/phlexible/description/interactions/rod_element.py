@@ -18,13 +18,13 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.rod import ElementShape, Rod, StressFree
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import (
+    Bilinear,
     BilinearTerm,
-    Chord,
     DirectionOf,
     PointOf,
-    Row,
     StrainCoordinate,
-    single,
+    VectorSum,
+    as_sum,
 )
 from phlexible.description.ports import PlacedBody, Port
 
@@ -70,7 +70,7 @@ class RodElement(ForceElement):
         return self.rod.stiffness_at(self.shape.places)
 
     @cached_property
-    def natural(self) -> Array:
+    def rest_strains(self) -> Array:
         """Return the strains (Gamma: stretch and shear, K: bending and torsion) at which a rod's finite element has
         no stress, at each of its g quadrature points, shape (g, 6)."""
         if self.stress_free is not None:
@@ -80,24 +80,24 @@ class RodElement(ForceElement):
         rows = self.functions(3)
         return np.array([[row.initial_value() for row in point] for point in rows])
 
-    def settled(self) -> "RodElement":
+    def with_stored_strains(self) -> "RodElement":
         """Return a copy of a rod's finite element that stores its stress-free strains as numbers. They then do not
         change when the nodes are moved."""
-        result = replace(self, stress_free=self.natural)
+        result = replace(self, stress_free=self.rest_strains)
         result.__dict__["_functions"] = self._functions  # those of the same nodes
         return result
 
-    def functions(self, dimension: int) -> list[list[Row]]:
+    def functions(self, dimension: int) -> list[list[Bilinear]]:
         """Return the bilinear functions of the strains Gamma (stretch, shear) and K (curvatures) at each quadrature
         point of a rod's finite element. Only strains that exist in the model's dimension are included."""
         return [[point[k] for k in KEPT[dimension]] for point in self._functions]
 
     @cached_property
-    def _functions(self) -> list[list[Row]]:
+    def _functions(self) -> list[list[Bilinear]]:
         """Return the bilinear functions (sums of dot products) of all six strains at each quadrature point of a
         rod's finite element."""
         return [
-            [Row(self._terms(values, slopes, k), 0.0, f"{strain} of {self}") for k, strain in enumerate(STRAINS)]
+            [Bilinear(self._terms(values, slopes, k), 0.0, f"{name} of {self}") for k, name in enumerate(STRAINS)]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
         ]
 
@@ -106,9 +106,9 @@ class RodElement(ForceElement):
         transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L D L^T."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
-        roots = [np.diag(lower) for lower in self._lower(dimension)]
+        roots = [np.diag(lower) for lower in self._cholesky_factors(dimension)]
         for rows, natural, shares, own, measure in zip(
-            functions, self.natural, self.shares(dimension), roots, self.shape.measures, strict=True
+            functions, self.rest_strains, self.unit_factors(dimension), roots, self.shape.measures, strict=True
         ):
             for i, k in enumerate(kept):
                 terms = tuple(
@@ -126,21 +126,21 @@ class RodElement(ForceElement):
                 found.append(CoordinateForce(*law, is_strain=True, relaxation=creep))
         return tuple(found)
 
-    def shares(self, dimension: int) -> list[Array]:
+    def unit_factors(self, dimension: int) -> list[Array]:
         """Return the unit lower triangular factors L of the section stiffness C = L D L^T at each quadrature point
         of a rod's finite element. Only strains that exist in the model's dimension are included."""
-        return [lower / np.diag(lower) for lower in self._lower(dimension)]
+        return [lower / np.diag(lower) for lower in self._cholesky_factors(dimension)]
 
-    def _lower(self, dimension: int) -> list[Array]:
+    def _cholesky_factors(self, dimension: int) -> list[Array]:
         """Return the Cholesky factors of the section stiffness C at each quadrature point of a rod's finite
         element, cached. Only strains that exist in the model's dimension are included."""
-        if dimension not in self._factors:
+        if dimension not in self._factor_cache:
             kept = np.ix_(KEPT[dimension], KEPT[dimension])
-            self._factors[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
-        return self._factors[dimension]
+            self._factor_cache[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
+        return self._factor_cache[dimension]
 
     @cached_property
-    def _factors(self) -> dict[int, list[Array]]:
+    def _factor_cache(self) -> dict[int, list[Array]]:
         """Return the cache of the Cholesky factors of a rod element's section stiffness, by the dimension of the
         model."""
         return {}
@@ -150,13 +150,13 @@ class RodElement(ForceElement):
         (stretch, shear), else the curvature K_(k-3). ``values`` and ``slopes`` are the shape functions and their
         derivatives."""
         if k < 3:
-            along = Chord(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
-            return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
+            along = VectorSum(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
+            return (BilinearTerm(1.0, VectorSum(tuple(self._mean(values, k))), along),)
         i, j = (k - 2) % 3, (k - 1) % 3
         terms = []
-        for a, first in enumerate(self._chords):  # d_i . d_j of one node is zero
+        for a, first in enumerate(self._axis_vectors):  # d_i . d_j of one node is zero
             for b in range(a + 1, len(self.nodes)):
-                second, share = self._chords[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
+                second, share = self._axis_vectors[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
                 terms.append(BilinearTerm(share, first[j], second[i]))
                 terms.append(BilinearTerm(-share, first[i], second[j]))
         return tuple(terms)
@@ -166,19 +166,19 @@ class RodElement(ForceElement):
         return [PointOf(node.origin) for node in self.nodes]
 
     @cached_property
-    def _axes(self) -> list[list[DirectionOf]]:
+    def _node_axes(self) -> list[list[DirectionOf]]:
         """Return the section axes d_x, d_y, d_z of each node of a rod's finite element, as directions that rotate
         with the node."""
         return [[DirectionOf(node.origin, node.rotation[:, k]) for k in range(3)] for node in self.nodes]
 
     @cached_property
-    def _chords(self) -> list[list[Chord]]:
+    def _axis_vectors(self) -> list[list[VectorSum]]:
         """Return the section axes d_x, d_y, d_z of each node of a rod's finite element, for bilinear terms. Each is
         wrapped as a weighted sum of one vector."""
-        return [[single(axis) for axis in axes] for axes in self._axes]
+        return [[as_sum(axis) for axis in axes] for axes in self._node_axes]
 
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
-        return [(float(share), axes[k]) for share, axes in zip(values, self._axes, strict=True)]
+        return [(float(share), axes[k]) for share, axes in zip(values, self._node_axes, strict=True)]
 
     def __repr__(self) -> str:
         return f"element {self.number + 1} from {self.nodes[0].name} to {self.nodes[-1].name}"

@@ -51,13 +51,13 @@ class Sensor(ABC):
 
     def __post_init__(self) -> None:
         kinds, words = self.takes
-        if not isinstance(self._subject, kinds):
+        if not isinstance(self._measured_object, kinds):
             name = fields(self)[0].name  # type: ignore[arg-type]  # of dataclasses
-            raise ModelError(f"{type(self).__name__}: {name} must be {words}, got {self._subject!r}")
+            raise ModelError(f"{type(self).__name__}: {name} must be {words}, got {self._measured_object!r}")
         convert_fields(self)
 
     def __str__(self) -> str:
-        subject = self._subject
+        subject = self._measured_object
         return f"{self.label} of {subject.name if isinstance(subject, PlacedBody | PlacedWhole) else subject}"
 
     @property
@@ -104,13 +104,13 @@ class Sensor(ABC):
         components."""
         return max(1, len(self.components))
 
-    def continued(self, before: Array, now: Array) -> Array:
+    def unwrapped(self, before: Array, now: Array) -> Array:
         """Return new values of a sensor, shape (count,), without jumps from the values ``before``, such as full
         turns of an angle; unchanged by default."""
         return now
 
     @property
-    def _subject(self) -> Any:
+    def _measured_object(self) -> Any:
         """Return the object that a sensor measures (body, attachment or joint), its first field; None if it has
         none."""
         return next((getattr(self, each.name) for each in fields(self)), None)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, numbers
 from phlexible.algebra.portable import Portable
-from phlexible.description.interactions.feedback import Feedback, size_of
+from phlexible.description.interactions.feedback import Feedback, actuated_count
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.loads import Force, Load, PointLoad
@@ -52,7 +52,7 @@ class FeedbackShare(Feedback):
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
     """Split a feedback controller that acts on several objects into loads and elements: a force on each attachment,
     an element in each joint, and each load along its direction."""
-    sizes = [size_of(item) for item in feedback.on]
+    sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
     for item, size in zip(feedback.on, sizes, strict=True):

@@ -14,18 +14,18 @@ from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.fields import Positive, convert_fields
 from phlexible.description.interactions.functions import (
     AXES,
+    Bilinear,
     BilinearTerm,
-    Chord,
     Coordinate,
     DirectionOf,
     DistanceCoordinate,
     PointOf,
     PositionCoordinate,
-    Row,
+    VectorSum,
     WorldAxis,
+    as_sum,
     between,
     perpendicular_axes,
-    single,
 )
 from phlexible.description.ports import Attachment, MovingFrame, Port
 from phlexible.description.references import references
@@ -42,7 +42,7 @@ from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, TriangleMesh
 class GapCoordinate(Coordinate):
     """A gap as a coordinate, which no joint has and no drive prescribes."""
 
-    def driven_row(self, path: TimePath) -> Row:
+    def driven_constraint(self, path: TimePath) -> Bilinear:
         """Raise ParameterError, because the gap of a contact cannot be driven along a prescribed path.
 
         Raises:
@@ -72,11 +72,11 @@ class RoundedCoordinate(GapCoordinate):
     directions: tuple[DirectionOf, ...]
     zones: tuple[float, ...]
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions (x_b - x_a) . d_i of a gap to a rounded surface (cylinder, box): the
         components of the difference vector along each direction d_i of the surface's body."""
-        chord = between(self.first, self.second)
-        return tuple(Row((BilinearTerm(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
+        difference = between(self.first, self.second)
+        return tuple(Bilinear((BilinearTerm(1.0, difference, as_sum(d)),), 0.0, self.name) for d in self.directions)
 
     def _left(self, y: Array) -> Array:
         zones = np.array(self.zones)
@@ -115,11 +115,11 @@ class SegmentCoordinate(GapCoordinate):
     end: Port
     second: Port
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions r.r, r.s and s.s of the distance of a point from a line segment. The vector
         r goes from the segment's start to the point, s to its end."""
         r, s = between(self.first, self.second), between(self.first, self.end)
-        return tuple(Row((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
+        return tuple(Bilinear((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
     def _place(self, y: Array) -> float:
         return float(np.clip(y[1] / y[2], 0.0, 1.0))
@@ -154,11 +154,11 @@ class SlidingCoordinate(PositionCoordinate):
 
     across: tuple[DirectionOf, ...]
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions of the gap of a point to a plane with friction: (x_b - x_a) . d along the
         normal d, then along directions in the plane for the slip."""
-        chord = between(self.first, self.second)
-        along = [Row((BilinearTerm(1.0, chord, single(d)),), 0.0, "along the plane") for d in self.across]
+        difference = between(self.first, self.second)
+        along = [Bilinear((BilinearTerm(1.0, difference, as_sum(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
 
     def gradient(self, y: Array) -> Array:
@@ -185,7 +185,7 @@ class RubbingCoordinate(GapCoordinate):
         carriers: ports of the surface: one, or two ends of a segment.
         radius: radius of the sphere that touches [m].
         dimension: 2 or 3.
-        resists_turns: whether rolling or drilling is resisted.
+        resists_rotation: whether rolling or drilling is resisted.
     """
 
     gap: Coordinate
@@ -193,7 +193,7 @@ class RubbingCoordinate(GapCoordinate):
     carriers: tuple[Port, ...]
     radius: float
     dimension: int
-    resists_turns: bool = False
+    resists_rotation: bool = False
 
     @property
     def points(self) -> int:
@@ -202,33 +202,33 @@ class RubbingCoordinate(GapCoordinate):
         return 1 + len(self.carriers)
 
     @property
-    def turning(self) -> int:
+    def rotating_direction_count(self) -> int:
         """Return the number of directions of the touching sphere's body that enter the slip of a contact. It is the
         model's dimension if a sphere can rotate, else 0."""
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions of a contact with friction: those of the gap, then the components of slip
         in world axes, then those of relative rotation if rolling or drilling is resisted."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
-        turning = [self.toucher] if self.turning else []
-        if self.surface_turns:
+        turning = [self.toucher] if self.rotating_direction_count else []
+        if self.surface_rotates:
             turning += self.carriers[:1]
         parts += [(0.0, DirectionOf(port, axis)) for port in turning for axis in AXES[: self.dimension]]
-        chord = Chord(tuple(parts))
+        y = VectorSum(tuple(parts))
         along = (
-            Row((BilinearTerm(1.0, chord, single(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension]
+            Bilinear((BilinearTerm(1.0, y, as_sum(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension]
         )
-        return (*self.gap.functions(), *along, *self._turning_rows(Chord(tuple(parts[self.points :]))))
+        return (*self.gap.functions(), *along, *self._rotation_functions(VectorSum(tuple(parts[self.points :]))))
 
-    def _turning_rows(self, directions: Chord) -> Iterator[Row]:
-        if self.resists_turns:
+    def _rotation_functions(self, directions: VectorSum) -> Iterator[Bilinear]:
+        if self.resists_rotation:
             for axis in AXES if self.dimension == 3 else AXES[2:]:
-                yield Row((BilinearTerm(1.0, directions, single(WorldAxis(axis))),), 0.0, "turning")
+                yield Bilinear((BilinearTerm(1.0, directions, as_sum(WorldAxis(axis))),), 0.0, "turning")
 
     @property
-    def surface_turns(self) -> bool:
+    def surface_rotates(self) -> bool:
         """Return whether the touched surface of a contact rotates with its body, so that its rotation enters the
         slip (for a segment: both ends are on one body)."""
         first, *others = self.carriers
@@ -246,9 +246,9 @@ class RubbingCoordinate(GapCoordinate):
     def is_on_axis(self) -> bool:
         """Return whether a line segment is touched on its axis for friction. It is if its two ends are on different
         bodies, so that its rotation is not known."""
-        return self.points > 2 and not (self.surface_turns or self.is_grounded)
+        return self.points > 2 and not (self.surface_rotates or self.is_grounded)
 
-    def reach(self, theta: Array | float, rest: float, side: float) -> Array:
+    def contact_radius(self, theta: Array | float, rest: float, side: float) -> Array:
         """Return the distance of the contact point from the centre of the touching sphere [m]. For two round
         surfaces it is scaled by the distance theta of the centres over its value ``rest`` without gap.
 
@@ -381,7 +381,7 @@ class Plane(Touchable):
         return unit_vector("normal", self.normal)
 
     @cached_property
-    def _up(self) -> DirectionOf:
+    def _normal_direction(self) -> DirectionOf:
         """Return the normal of a contact plane as one direction object that rotates with the plane's port. It is
         cached so that all contacts with the plane share it."""
         return DirectionOf(self._oriented(self.port), self.unit_normal())
@@ -397,7 +397,7 @@ class Plane(Touchable):
         if self.unit_normal()[dimension:].any():
             where = "lie in the xy plane" if dimension == 2 else "be along x"
             raise ParameterError(f"normal of {self} must {where}, got {self.normal!r}")
-        return (Gap(PositionCoordinate("gap", self.port, other, self._up), 0.0),)
+        return (Gap(PositionCoordinate("gap", self.port, other, self._normal_direction), 0.0),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,20 +460,20 @@ class Surface(Touchable):
             return self._box_gaps(other, dimension)
         is_round = isinstance(self.shape, Sphere)
         if isinstance(self.shape, Cylinder) and dimension < 3:
-            if np.abs(self._turned(np.asarray(self.shape.axis))[:dimension]).any():
+            if np.abs(self._to_world(np.asarray(self.shape.axis))[:dimension]).any():
                 raise ParameterError(f"axis of {self.shape} must be z in the plane")
             is_round = True
         if is_round:
             return (Gap(DistanceCoordinate("gap", self.port, other), self.thickness, side),)
         assert isinstance(self.shape, Cylinder), "what is left"
-        axis = self._turned(np.asarray(self.shape.axis))
+        axis = self._to_world(np.asarray(self.shape.axis))
         across = tuple(DirectionOf(self._oriented(self.port), each) for each in perpendicular_axes(axis))
         return (Gap(RoundedCoordinate("gap", self.port, other, across, (0.0, 0.0)), self.thickness, side),)
 
     def _box_gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
         assert isinstance(self.shape, Box), "asked for where it is one"
         half = np.asarray(self.shape.size, dtype=np.float64)[:dimension] / 2
-        along = tuple(DirectionOf(self._oriented(self.port), self._turned(axis)) for axis in AXES[:dimension])
+        along = tuple(DirectionOf(self._oriented(self.port), self._to_world(axis)) for axis in AXES[:dimension])
         if not self.inside:
             return (Gap(RoundedCoordinate("gap", self.port, other, along, tuple(half.tolist())), 0.0),)
         places = [PositionCoordinate("gap", self.port, other, each) for each in along]
@@ -483,7 +483,7 @@ class Surface(Touchable):
             for side in (1.0, -1.0)
         )
 
-    def _turned(self, axis: Array) -> Array:
+    def _to_world(self, axis: Array) -> Array:
         """Return a direction given in axes of a shape's body, rotated to world axes at the initial pose, shape
         (3,)."""
         return self.port.placed.rotation @ axis if isinstance(self.port, Attachment) else axis

@@ -14,7 +14,7 @@ from phlexible.algebra.user_derivatives import SOON
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.feedback import Controller, Feedback
 from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
-from phlexible.description.interactions.functions import KinematicPair, Row
+from phlexible.description.interactions.functions import Bilinear, KinematicPair
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.ports import Port
 from phlexible.description.time_functions import ScalarFunction, TimePath
@@ -48,7 +48,7 @@ class Joint(KinematicPair):
         return self.name if isinstance(self.name, str) else super().__repr__()
 
     @abstractmethod
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a joint, which are zero while it is closed. The model is on a line
         (dimension 1), in the plane (2) or in space (3)."""
 

@@ -15,18 +15,18 @@ from phlexible.description.interactions.force_elements import SpringDamper
 from phlexible.description.interactions.functions import (
     AXES,
     AngleCoordinate,
+    Bilinear,
     Coordinate,
     DirectionOf,
-    Row,
-    along_turning_axis,
     angle_about,
     coincident_points,
     constant_distance,
+    dot_term,
     locked_rotation,
+    offset_along_axis,
     perpendicular,
     perpendicular_axes,
     position_along,
-    product,
     receive,
 )
 from phlexible.description.joints.joint import Joint
@@ -56,7 +56,7 @@ class AxialJoint(Joint):
         """Return the axis of a joint as a unit vector in world axes at the initial pose, shape (3,)."""
         return unit_vector("axis", self.axis)
 
-    def across(self, dimension: int) -> tuple[Array, ...]:
+    def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
         """Return the unit directions perpendicular to a joint's axis, in world axes at the initial pose, shape (3,)
         each: two in space, one in the plane, none on a line.
 
@@ -92,13 +92,13 @@ class Cylindrical(AxialJoint):
 
     coordinate_names = ("position", "angle")
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the four constraint functions of a cylindrical joint: two for the direction of the common axis and
         two that keep the second point on it (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
-        return cylindrical_rows(self, self.across(dimension))
+        return cylindrical_rows(self, self.perpendicular_directions(dimension))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the two coordinates of a cylindrical joint: the position of the second point along the axis [m],
@@ -110,12 +110,12 @@ class Cylindrical(AxialJoint):
         )
 
 
-def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:
+def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Bilinear, ...]:
     """Return the four constraint functions by which the two bodies of a joint share an axis on which both points
     lie. ``across`` are two directions perpendicular to the axis."""
     axis = joint.unit_axis()
     points = tuple(
-        along_turning_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
+        offset_along_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
         for k, n in enumerate(across, start=1)
     )
     directions = tuple(
@@ -146,14 +146,14 @@ class Prismatic(AxialJoint):
 
     coordinate_names = ("position",)
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two in
         the plane (8.8, 8.9)."""
         self._need_orientation()
-        across = self.across(dimension)
+        across = self.perpendicular_directions(dimension)
         if dimension == 2:
             return (
-                along_turning_axis(self.first, self.second, across[0], "point across the axis"),
+                offset_along_axis(self.first, self.second, across[0], "point across the axis"),
                 perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"),
             )
         locked = locked_rotation(self.first, self.second, across, "rotation about the axis")
@@ -208,7 +208,7 @@ class Planar(AxialJoint):
             )
         set_fields(self, along=along)
 
-    def across(self, dimension: int) -> tuple[Array, ...]:
+    def perpendicular_directions(self, dimension: int) -> tuple[Array, ...]:
         """Return the two unit directions in the plane of a planar joint along which its positions are measured.
         They are in world axes at the initial pose, shape (3,) each."""
         normal, along = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
@@ -216,7 +216,7 @@ class Planar(AxialJoint):
         second /= np.linalg.norm(second)
         return np.cross(second, normal), second
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the three constraint functions of a planar joint: one keeps the point in the plane, two keep the
         normals parallel (8.8, 8.9)."""
         if dimension == 2:
@@ -225,14 +225,14 @@ class Planar(AxialJoint):
         normal = self.unit_axis()
         directions = tuple(
             perpendicular(self.first, normal, self.second, n, f"normal, direction {k}")
-            for k, n in enumerate(self.across(dimension), start=1)
+            for k, n in enumerate(self.perpendicular_directions(dimension), start=1)
         )
-        return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *directions)
+        return (offset_along_axis(self.first, self.second, normal, "point along the normal"), *directions)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the three coordinates of a planar joint: two positions of the second point in the plane [m], and
         the angle about the normal [rad]."""
-        one, two = self.across(dimension)
+        one, two = self.perpendicular_directions(dimension)
         return (
             position_along(self.first, self.second, one),
             position_along(self.first, self.second, two, "second position"),
@@ -294,7 +294,7 @@ class Revolute(Joint):
                     )
                     return
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a revolute joint (8.7, 8.8): three for the common point and two for
         the axis in space, two in the plane, one on a line."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
@@ -346,13 +346,13 @@ class Slider(AxialJoint):
 
     coordinate_names = ("position",)
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a slider joint, by which the second point stays on a line through the
         first one: two in space, one in the plane (8.9)."""
         self._need_orientation_of(self.first)
         return tuple(
-            along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
-            for k, across in enumerate(self.across(dimension), start=1)
+            offset_along_axis(self.first, self.second, across, f"point across the axis, direction {k}")
+            for k, across in enumerate(self.perpendicular_directions(dimension), start=1)
         )
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
@@ -375,7 +375,7 @@ class Spherical(Joint):
         array([0.  , 0.  , 9.81])
     """
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a spherical joint, by which both points coincide: three in space, two
         in the plane, one on a line (8.7)."""
         return coincident_points(self.first, self.second, dimension)
@@ -414,7 +414,7 @@ class Universal(Joint):
         self.unit_axes()
         super().__post_init__()
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the four constraint functions of a universal joint: three for the common point, one for the right
         angle between its two axes (8.7, 8.8)."""
         if dimension == 2:
@@ -445,14 +445,14 @@ class Universal(Joint):
         """
         one, two = self.unit_axes()
         three = np.cross(one, two)
-        cosine = product(DirectionOf(self.first, one), DirectionOf(self.second, one))
-        sine = product(DirectionOf(self.first, one), DirectionOf(self.second, three))
+        cosine = dot_term(DirectionOf(self.first, one), DirectionOf(self.second, one))
+        sine = dot_term(DirectionOf(self.first, one), DirectionOf(self.second, three))
         b2 = DirectionOf(self.second, two)
         return (
             AngleCoordinate(
                 "angle",
-                (product(DirectionOf(self.first, two), b2),),
-                (product(DirectionOf(self.first, three), b2),),
+                (dot_term(DirectionOf(self.first, two), b2),),
+                (dot_term(DirectionOf(self.first, three), b2),),
             ),
             AngleCoordinate("second angle", (cosine,), (sine,)),
         )
@@ -476,7 +476,7 @@ class Fixed(Joint):
         array([ 0.   , -4.905,  0.   ])
     """
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a fixed joint: three for the common point and three for the
         orientation in space, 2 + 1 in the plane, one on a line (8.7, 8.8)."""
         points = coincident_points(self.first, self.second, dimension)
@@ -592,10 +592,10 @@ class Distance(Joint, Portable):
         function of time; None for a link of constant length."""
         return self._path()
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the single constraint function of a distance link: the squared distance of its points minus the
         squared length, divided by twice the initial length (8.10)."""
         row = constant_distance(self.first, self.second, self.initial_length(), "distance")
         if self.path is None:
             return (row,)
-        return (Row(row.terms, 0.0, row.label, Timed(self.path, TimeFactor.VALUE)),)
+        return (Bilinear(row.terms, 0.0, row.label, Timed(self.path, TimeFactor.VALUE)),)

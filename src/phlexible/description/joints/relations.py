@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from phlexible.algebra.arrays import finite
 from phlexible.algebra.fields import Flag, Name, Positive, convert_fields
-from phlexible.description.interactions.functions import Coordinate, KinematicPair, Row, expect
+from phlexible.description.interactions.functions import Bilinear, Coordinate, KinematicPair, expect
 from phlexible.description.ports import ModelPart, Port
 from phlexible.errors import ModelError, ParameterError
 
@@ -21,7 +21,7 @@ class RelationPart(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RelationRow(Row):
+class RelationFunction(Bilinear):
     """Constraint function of a relation: sum of factor times joint coordinate, minus a constant; zero where the
     relation holds.
 
@@ -78,7 +78,7 @@ class JointRelation(ModelPart, ABC):
         """Return the ports of all joints that a linear relation (gear, rack, screw, belt) connects."""
         return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the single constraint function of a linear relation between joint coordinates (8.16): the sum of
         factor times coordinate minus its initial value.
 
@@ -87,7 +87,7 @@ class JointRelation(ModelPart, ABC):
         """
         parts = tuple((part.joint.coordinate(dimension, part.coordinate), part.factor) for part in self.parts)
         constant = sum(factor * coordinate.initial_value() for coordinate, factor in parts)
-        return (RelationRow((), constant, "relation", None, parts),)
+        return (RelationFunction((), constant, "relation", None, parts),)
 
     def __repr__(self) -> str:
         if self.name:

@@ -11,20 +11,20 @@ from phlexible.algebra.arrays import Array, make_immutable, unit_vector
 from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
 from phlexible.description.interactions.functions import (
     AXES,
+    Bilinear,
     BilinearTerm,
     Coordinate,
     DirectionOf,
     PositionCoordinate,
-    Row,
+    as_sum,
     between,
     check_ports,
+    dot_term,
     perpendicular_axes,
-    product,
     receive,
-    single,
 )
 from phlexible.description.interactions.surfaces import GapCoordinate, Plane, RoundedCoordinate
-from phlexible.description.joints.relations import JointRelation, RelationPart, RelationRow
+from phlexible.description.joints.relations import JointRelation, RelationFunction, RelationPart
 from phlexible.description.ports import Port
 from phlexible.errors import ModelError, ParameterError
 
@@ -48,10 +48,10 @@ class TiltCoordinate(RoundedCoordinate):
 
     axis: DirectionOf
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions of a wheel's tilt: the dot products of the wheel's axis with the directions
         of the plane on which it rolls."""
-        return tuple(Row((product(self.axis, d),), 0.0, self.name) for d in self.directions)
+        return tuple(Bilinear((dot_term(self.axis, d),), 0.0, self.name) for d in self.directions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +75,14 @@ class RollingCoordinate(GapCoordinate):
     spokes: tuple[DirectionOf, ...]
     radius: float
 
-    def functions(self) -> tuple[Row, ...]:
+    def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions from which the sliding velocity of a rolling wheel is computed: the dot
         product of the centre's position with a direction of the plane, and of the wheel's spokes with that
         direction and with the normal."""
         difference = between(self.first, self.second)
-        rows = [Row((BilinearTerm(1.0, difference, single(self.along)),), 0.0, self.name)]
-        rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
-        rows += [Row((product(b, self.normal),), 0.0, self.name) for b in self.spokes]
+        rows = [Bilinear((BilinearTerm(1.0, difference, as_sum(self.along)),), 0.0, self.name)]
+        rows += [Bilinear((dot_term(b, self.along),), 0.0, self.name) for b in self.spokes]
+        rows += [Bilinear((dot_term(b, self.normal),), 0.0, self.name) for b in self.spokes]
         return tuple(rows)
 
     def value(self, y: Array) -> float:
@@ -136,7 +136,7 @@ class RollingRow(JointRelation):
         """Return the ports of the plane and of the wheel's centre of a rolling condition."""
         return self.first, self.second
 
-    def rows(self, dimension: int) -> tuple[Row, ...]:
+    def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the single constraint function of a rolling condition: the height of the wheel's centre over the
         plane, or no sliding along one direction.
 
@@ -161,16 +161,16 @@ class RollingRow(JointRelation):
         along = directions[component is RollingCondition.SECOND]
         spokes = self._spokes(axis, dimension)
         part = RollingCoordinate("rolling", self.first, self.second, along, up, spokes, self.radius)
-        return (RelationRow((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
+        return (RelationFunction((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
 
-    def _height(self, axis: Array | None, up: DirectionOf, directions: tuple[DirectionOf, ...]) -> Row:
+    def _height(self, axis: Array | None, up: DirectionOf, directions: tuple[DirectionOf, ...]) -> Bilinear:
         height = PositionCoordinate("height", self.first, self.second, up)
         parts: tuple[tuple[Coordinate, float], ...] = ((height, 1.0),)
         if axis is not None:
             spin_axis = DirectionOf(self.second, axis)
             tilt = TiltCoordinate("tilt", self.first, self.second, directions, (0.0,) * len(directions), spin_axis)
-            return RelationRow((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
-        return RelationRow((), self.radius, "rolling, height", None, parts)
+            return RelationFunction((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
+        return RelationFunction((), self.radius, "rolling, height", None, parts)
 
     def _spokes(self, axis: Array | None, dimension: int) -> tuple[DirectionOf, ...]:
         across = AXES[:dimension] if axis is None or dimension == 2 else perpendicular_axes(axis)

@@ -18,7 +18,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
 from phlexible.description.mechanism.events import Event
 from phlexible.description.mechanism.membership import ports_of
-from phlexible.description.mechanism.parts import NAMED, MechanismParts, Named, named_parts, one_of
+from phlexible.description.mechanism.parts import NAMED, MechanismParts, Named, find_by_name, named_parts
 from phlexible.description.placed_wholes import PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.description.references import references
@@ -60,7 +60,7 @@ def label_of_value(value: object) -> str:
 Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | PlacedWhole
 
 
-def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
+def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRelation]) -> None:
     """Raise ModelError if a joint or relation has the same name as another one in the model.
 
     Raises:
@@ -70,7 +70,7 @@ def check_name(joint: Joint | JointRelation, existing: Iterable[Joint | JointRel
         raise ModelError(f"a joint named {joint.name!r} is already in the model; give another name")
 
 
-def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
+def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
     """Return a dictionary from parts of a mechanism (joints, loads, springs, ...) to the user's new parts that
     replace them, matched by name. The new parts inherit the names.
 
@@ -79,7 +79,7 @@ def new_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any
     """
     result: dict[Any, Any] = {}
     for name, part in user_parts.items():
-        old = one_of("part", name, named_parts(source))
+        old = find_by_name("part", name, named_parts(source))
         kind = next(kind for kind in NAMED if isinstance(old, kind))
         if not isinstance(part, kind):
             raise ModelError(
@@ -115,7 +115,7 @@ def parts_to_remove(
     for part in parts:
         if isinstance(part, str):
             names = [entry.name if isinstance(entry, PlacedBody | PlacedWhole) else str(entry) for entry in there]
-            part = there[names.index(one_of("part", part, names))]
+            part = there[names.index(find_by_name("part", part, names))]
         whole = next((components for compound, components in compounds if compound is part), None)
         if whole is None and not any(part is entry for entry in there):
             raise ModelError(f"part to remove: {label_of_value(part)} is not in this model")

@@ -109,7 +109,7 @@ def event(
                 f"{lock} cannot be locked while {drive} moves it; release the drive first, by another event"
             )
     names = {str(constraint) for constraint in constraints}
-    locked = tuple(_lock_of(lock, name, names) for name in lock.coordinate_names)
+    locked = tuple(_locking_relation(lock, name, names) for name in lock.coordinate_names)
     return Event(when, locked, (), f"lock of {lock}")
 
 
@@ -129,7 +129,7 @@ def check_not_released(event: Event, released: Sequence[Constraint], when: str) 
             )
 
 
-def _lock_of(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
+def _locking_relation(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
     """Return the relation that keeps one coordinate of a joint constant, by which an event locks it. It gets a
     number in its name if the joint was locked before."""
     return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))

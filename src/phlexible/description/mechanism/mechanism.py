@@ -30,11 +30,11 @@ from phlexible.description.joints.rolling import Rolling
 from phlexible.description.mechanism.changed_bodies import changed_body
 from phlexible.description.mechanism.changes import (
     Removable,
-    check_name,
+    check_unique_name,
     free_name,
     label_of_value,
-    new_parts,
     parts_to_remove,
+    replacement_parts,
 )
 from phlexible.description.mechanism.events import (
     Condition,
@@ -55,19 +55,19 @@ from phlexible.description.mechanism.membership import (
     ports_of,
     single_velocity,
 )
-from phlexible.description.mechanism.parts import MechanismParts, Named, is_named_part, one_of
+from phlexible.description.mechanism.parts import MechanismParts, Named, find_by_name, is_named_part
 from phlexible.description.mechanism.wholes import (
-    grouped,
+    assemble_rod,
+    assemble_split_beam,
     handle_of,
-    joined,
     node_names,
-    part_places,
+    part_poses,
     parts_by_name,
     rod_sections,
 )
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import ModelPart, PlacedBody
-from phlexible.description.references import replaced
+from phlexible.description.references import with_replaced_references
 from phlexible.display import distinct, shortened
 from phlexible.errors import ModelError, ParameterError, UnusedPartWarning, warn_user
 
@@ -106,7 +106,7 @@ class Mechanism(MechanismParts):
         copy._relations = [*self._relations, *locks_of(self._events, self.constraints)]
         return copy
 
-    def sketch(self) -> Self:
+    def shallow_copy(self) -> Self:
         """Return a shallow copy of the mechanism with the same bodies and parts, to which loads can be added
         without affecting this mechanism."""
         copy = copies.copy(self)
@@ -215,12 +215,12 @@ class Mechanism(MechanismParts):
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")
-            places = part_places(body, name, position, rotation, self._dimension, self._bodies)
+            places = part_poses(body, name, position, rotation, self._dimension, self._bodies)
             speed = None if velocity is None else single_velocity(name, velocity)
             self.add(body.part, *places[0], speed, angular_velocity, large=True)
             for part, (before, here) in zip(body.parts[1:], pairwise(places), strict=True):
                 placed = self.add(part, *here, large=True)  # their velocities follow from the joints
-                self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
+                self.connect(Fixed(self._bodies[before[0]].end_cut(at_end=True), placed.end_cut(at_end=False)))
             return self.group(name, [part_name for part_name, _, _ in places])
         equal = self._latest.get(id(body))
         placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape, equal)
@@ -236,7 +236,7 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
             ParameterError: a name that is not a text, or no list of names.
         """
-        self._wholes[name] = split = grouped(name, self._parts_of(name, parts))
+        self._wholes[name] = split = assemble_split_beam(name, self._parts_of(name, parts))
         self._kinds[type(split.body)] += 1
         return split
 
@@ -256,7 +256,7 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not the sections of this rod.
         """
         natural = None if stress_free is None else np.asarray(stress_free, dtype=np.float64)
-        self._wholes[name] = joined_rod = joined(name, rod, self._parts_of(name, parts), natural)
+        self._wholes[name] = joined_rod = assemble_rod(name, rod, self._parts_of(name, parts), natural)
         self._kinds[Rod] += 1
         return joined_rod.handle
 
@@ -294,11 +294,11 @@ class Mechanism(MechanismParts):
         if id(joint) in self._joints or any(joint is relation for relation in self._relations):
             raise ModelError(f"{joint} is already connected")
         if joint.name is not None:
-            check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
+            check_unique_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)
-        joint.rows(self._dimension)
+        joint.constraints(self._dimension)
         if isinstance(joint, JointRelation):
             self._relations.append(joint)
             return joint
@@ -374,10 +374,10 @@ class Mechanism(MechanismParts):
         """
         locks = [*locks_of(self._events, self._relations)]
         if isinstance(lock, JointRelation):
-            check_name(lock, (*self.joints, *self._relations, *locks))
+            check_unique_name(lock, (*self.joints, *self._relations, *locks))
             check_belongs(lock, self._bodies, self._joints)
             check_plane(lock, self._dimension)
-            lock.rows(self._dimension)
+            lock.constraints(self._dimension)
         released = [constraint for earlier in self._events for constraint in earlier.released]
         made = event(when, lock, release, (*self.constraints, *locks), released)
         timed = [(other.when, other) for other in (*self._events, made) if isinstance(other.when, float)]
@@ -403,7 +403,7 @@ class Mechanism(MechanismParts):
         check_nodes(part)
         check_plane(part, self._dimension)
         if isinstance(part, Drive):
-            part.rows(self._dimension)
+            part.constraints(self._dimension)
             part.check_against(self.drives)
         elif isinstance(part, ForceElement):
             part.forces(self._dimension)
@@ -450,7 +450,7 @@ class Mechanism(MechanismParts):
         copy.ground = self.ground
         new_bodies(self, copy, descriptions)
         rods = {name: body for name, body in descriptions.items() if isinstance(body, Rod)}
-        copy_parts(self, copy, rods=rods, instead=new_parts(self, new))
+        copy_parts(self, copy, rods=rods, instead=replacement_parts(self, new))
         return copy
 
     def copy(self) -> Self:
@@ -526,14 +526,14 @@ def copy_parts(
         names = [placed.name for placed in handle.parts]
         parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
     for joint in source.joints:
-        parts[joint] = copy.connect(changed(replaced(new.get(joint, joint), parts)))
+        parts[joint] = copy.connect(changed(with_replaced_references(new.get(joint, joint), parts)))
     for relation in source.relations:
-        parts[relation] = copy.connect(replaced(new.get(relation, relation), parts))
+        parts[relation] = copy.connect(with_replaced_references(new.get(relation, relation), parts))
     for part in (*source.loads, *source.applied_elements, *source.drives):
-        parts[part] = copy.apply(replaced(new.get(part, part), parts))
+        parts[part] = copy.apply(with_replaced_references(new.get(part, part), parts))
     for event_ in source.events:
-        parts |= {lock: replaced(lock, parts) for lock in event_.locked if lock not in parts}
-        copy.expect(replaced(event_, parts))
+        parts |= {lock: with_replaced_references(lock, parts) for lock in event_.locked if lock not in parts}
+        copy.expect(with_replaced_references(event_, parts))
 
 
 def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Body | SplitBeam | Rod]) -> None:
@@ -545,7 +545,7 @@ def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Bo
     """
     existing = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
     for name in descriptions:
-        one_of("body", name, [*existing])
+        find_by_name("body", name, [*existing])
     new = parts_by_name(descriptions, source.wholes)
     for placed in source.bodies:
         nodes = placed.nodes

@@ -31,7 +31,7 @@ from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port, shared_data
-from phlexible.description.references import references, values_in
+from phlexible.description.references import nested_values, references
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning, warn_user
 
 # Checks of a joint, load, element or drive against the model that it is added to.
@@ -88,8 +88,8 @@ def check_nodes(part: Part) -> None:
     Raises:
         AttachmentError: the message names the attachment and possible locations.
     """
-    watched = {each for value in values_in(part) if isinstance(value, Feedback) for each in references(value)}
-    touched = {each.body for each in values_in(part) if isinstance(each, MeshSurface)}
+    watched = {each for value in nested_values(part) if isinstance(value, Feedback) for each in references(value)}
+    touched = {each.body for each in nested_values(part) if isinstance(each, MeshSurface)}
     for port in ports_of(part):
         if isinstance(port, Attachment) and port.placed in touched:
             continue
@@ -145,7 +145,7 @@ def check_plane(part: Part, dimension: int) -> None:
     """
     for entry in part.entries() if isinstance(part, Load) else ():
         along = entry.value.direction if isinstance(entry.value, FeedbackShare) else None
-        entry.check_inside(entry.at_time(0.0) if along is None else along, dimension)
+        entry.check_components(entry.at_time(0.0) if along is None else along, dimension)
     for port in ports_of(part):
         if dimension == 1 and port.initial_position()[1:].any():
             place = port.initial_position().tolist()
@@ -198,7 +198,7 @@ def place(
             except ModelError as error:
                 raise ModelError(f"{name}: {error}") from None
         placed = PlacedBody(name, body, body, nodal, origin, rotation_, nodes=nodes, points=points)
-        check_strains(placed)
+        check_initial_shape(placed)
         return placed
     if shape is not None:
         raise ModelError(f"{name} is not a string and has no shape; pass position= and rotation=")
@@ -209,7 +209,7 @@ def place(
     elif (known := shared_data(resolved, dimension)) is not None and isinstance(known[0], FloatingBody):
         data, points = known[0], known[1]
     else:
-        data, points = discretized(resolved, name, dimension), {}
+        data, points = discretized_floating_body(resolved, name, dimension), {}
     placed = PlacedBody(
         name,
         body,
@@ -226,7 +226,7 @@ def place(
     return placed
 
 
-def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
+def discretized_floating_body(body: Body, name: str, dimension: int) -> FloatingBody:
     """Return the mass and stiffness data of a body with a floating frame. Every motion of the body is checked to
     have kinetic energy (a regular mass matrix).
 
@@ -246,7 +246,7 @@ COMPRESSED = 1e-20
 """C of a string that is compressed to 1e-10 of its length; nodes that coincide to round-off have some 1e-28."""
 
 
-def check_strains(placed: PlacedBody) -> None:
+def check_initial_shape(placed: PlacedBody) -> None:
     """Raise ParameterError if the initial shape of a body is impossible: an element of a string has no length, or
     an element of a soft body is inverted or flat.
 

@@ -35,7 +35,7 @@ def is_named_part(value: object) -> bool:
     return isinstance(value, NAMED)
 
 
-def one_of(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
+def find_by_name(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
     """Return the part of a model (of a kind such as "joint") that has the given name; raise ModelError, with the
     known names, if there is none or more than one.
 
@@ -192,7 +192,7 @@ class MechanismParts:
         Raises:
             ModelError: there is none; lists the names.
         """
-        return one_of("joint", name, self.joints)
+        return find_by_name("joint", name, self.joints)
 
     def part(self, name: str) -> Named:
         """Return the joint, relation, load, force element or drive with this name, which the user set or which is
@@ -201,7 +201,7 @@ class MechanismParts:
         Raises:
             ModelError: there is none, or there are several; lists the names.
         """
-        return one_of("part", name, named_parts(self))
+        return find_by_name("part", name, named_parts(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dimension={self._dimension}, {part_counts(self)})"

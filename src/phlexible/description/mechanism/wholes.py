@@ -42,7 +42,7 @@ class RodInModel(NamedTuple):
     def stress_free(self) -> Array:
         """Return the strains (stretch and shear, then curvatures) at which a rod in a model has no stress. They are
         those at its quadrature points, shape (elements, points, 6)."""
-        return np.array([element.natural for element in self.elements])
+        return np.array([element.rest_strains for element in self.elements])
 
 
 def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
@@ -76,12 +76,12 @@ def rod_sections(
         raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
     origin = planar_point("position", vector("position", position), dimension)
     pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
-    speeds, spins = _speeds(rod, dimension, pose.positions, origin, velocity, angular_velocity)
+    speeds, spins = _section_velocities(rod, dimension, pose.positions, origin, velocity, angular_velocity)
     arguments = zip(rod.nodes(), names, pose.positions, pose.rotations, speeds, spins, strict=True)
     return [SectionToAdd(*section) for section in arguments]
 
 
-def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
+def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
     """Make a rod out of rigid sections (``nodes``) that are placed in a model, by creating the elastic elements
     between them.
 
@@ -93,7 +93,7 @@ def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array 
         raise ModelError(f"the rod {name!r} has {len(expected)} sections, got {[node.body for node in nodes]}")
     elements = rod_elements(rod, nodes, stress_free)
     if stress_free is None:
-        elements = tuple(element.settled() for element in elements)
+        elements = tuple(element.with_stored_strains() for element in elements)
     return RodInModel(PlacedRod(name, tuple(nodes), rod), elements)
 
 
@@ -102,7 +102,7 @@ def node_names(name: str, count: int) -> list[str]:
     return [f"{name} node {number}" for number in range(1, count + 1)]
 
 
-def _speeds(
+def _section_velocities(
     rod: Rod,
     dimension: int,
     positions: Array,
@@ -134,7 +134,7 @@ def _speeds(
 # A beam in parts, one body and one ``Fixed`` joint each ([B], conclusion): their poses and names.
 
 
-def part_places(
+def part_poses(
     split: SplitBeam,
     name: str,
     position: ArrayLike,
@@ -157,7 +157,7 @@ def part_places(
     return [(part, start + number * along, axes) for number, part in enumerate(names)]
 
 
-def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
+def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
     """Return the handle of a beam in several parts, which are the given bodies from start to end.
 
     Raises:

@@ -19,7 +19,7 @@ from phlexible.description.interactions.force_elements import CoordinateForce, F
 from phlexible.description.interactions.loads import Input
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingCoordinate
-from phlexible.description.time_functions import TimePath, at_all_times, numbers_at
+from phlexible.description.time_functions import TimePath, numbers_at, vector_values_at
 from phlexible.state.functions import FunctionSet
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -183,7 +183,7 @@ class Assembly:
         values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
         for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
             if isinstance(value, ServoPush) and ends is not None:
-                values[:, k, 0] = value.over_steps(times, ends)
+                values[:, k, 0] = value.values_over_steps(times, ends)
             elif not isinstance(value, Feedback):
                 values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
         for column, load in enumerate(loads):
@@ -191,12 +191,12 @@ class Assembly:
                 continue
             if not callable(load.value):
                 values[:, column] = load.at_time(0.0)
-            elif (all_at_once := at_all_times(load.value, times)) is not None:
+            elif (all_at_once := vector_values_at(load.value, times)) is not None:
                 values[:, column] = all_at_once
             else:
                 values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
             if callable(load.value):
-                load.check_inside(values[:, column], self.system.dimension, times)
+                load.check_components(values[:, column], self.system.dimension, times)
         return values.reshape(len(times), 3 * values.shape[1])
 
 

@@ -103,7 +103,7 @@ class ControlledValue:
     name: str
     dimension: int
 
-    def check_inside(self, values: Array, time: float) -> None:
+    def check_components(self, values: Array, time: float) -> None:
         """Raise ``ParameterError`` if load values that a controller returned at a time [s] point out of the plane
         of a planar model.
 
@@ -113,7 +113,7 @@ class ControlledValue:
         for target in self.targets:
             if target.load is not None:
                 own = values[target.begin : target.begin + 3]
-                target.load.check_inside(own, self.dimension, np.array([time]))
+                target.load.check_components(own, self.dimension, np.array([time]))
 
     @property
     def column(self) -> int:

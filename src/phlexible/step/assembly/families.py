@@ -81,7 +81,7 @@ class RodTables:
             if not all(_turns_about_its_centre(placed.data) for placed in element.nodes):
                 continue
             sections = tuple(system.index[placed] for placed in element.nodes)
-            shape, shares = element.shape, element.shares(system.dimension)
+            shape, shares = element.shape, element.unit_factors(system.dimension)
             for k, own in enumerate(shares):
                 place = first + k * self._strains
                 self.points.append(RodPoint(place, sections, shape.values[k], shape.slopes[k], own))
@@ -384,10 +384,10 @@ class ContactGroupTables:
         for own, each, count in zip(
             self._laws, groups, np.bincount(contact_group, minlength=len(groups)).tolist(), strict=True
         ):
-            touchers = len(each.touchers) if own else 0
-            member_laws += [k * (len(own) // touchers) for k in range(touchers)]
-            member_laws += range(count - touchers)
-        laws, turns = [each.law() for each in groups], [each.against_turns() for each in groups]
+            touching_ports = len(each.touching_ports) if own else 0
+            member_laws += [k * (len(own) // touching_ports) for k in range(touching_ports)]
+            member_laws += range(count - touching_ports)
+        laws, turns = [each.normal_law() for each in groups], [each.rotational_bristles() for each in groups]
         resisting = [next((bristle for bristle in pair if bristle), None) for pair in turns]
         meshed = np.zeros(len(groups), dtype=bool)
         meshed[[number for number, member in self._members if member.mesh is not None]] = True
@@ -396,7 +396,7 @@ class ContactGroupTables:
             "near_buckets": 1 << max(2 * len(members), 1).bit_length(),
             "kept_pairs": self._stored_pairs,
             "kept_turns": self._stored_rotations,
-            "turning_pairs": TOUCHING * len(members) if any(each.resists_turns for each in groups) else 0,
+            "turning_pairs": TOUCHING * len(members) if any(each.resists_rotation for each in groups) else 0,
             "touching_pairs": TOUCHING * len(members),
             "pair_unknowns": unknowns if members else 0,
             "pair_widest": widest if members else 0,
@@ -405,7 +405,7 @@ class ContactGroupTables:
             "member_law": member_laws,
             "member_contact_group": contact_group,
             "member_side": [member.side for member in members],
-            "member_apart": [member.row.apart if member.row else 0 for member in members],
+            "member_apart": [member.row.least_separation if member.row else 0 for member in members],
             "member_loop": [member.row.loop if member.row else 0 for member in members],
             "member_far": self._far,
             "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
@@ -427,19 +427,19 @@ class ContactGroupTables:
             "contact_group_bristle": [each.stiffness if each else 0.0 for each in bristles],
             "contact_group_creep": [each.friction_speed or CREEP_SPEED for each in groups],
             "contact_group_bristle_damping": [each.damping if each else 0.0 for each in bristles],
-            "contact_group_impact": [each.loss_of_impacts for each in laws],
+            "contact_group_impact": [each.impact_damping for each in laws],
             "contact_group_slowest": [each.slowest for each in laws],
             "contact_group_rolling": [rolls.lever if rolls else 0.0 for rolls, _ in turns],
             "contact_group_drilling": [drills.lever if drills else 0.0 for _, drills in turns],
             "contact_group_turn_stiffness": [
-                bristle.stiffness / each.gyration if bristle else 0.0
+                bristle.stiffness / each.squared_gyration_radius if bristle else 0.0
                 for bristle, each in zip(resisting, groups, strict=True)
             ],
             "contact_group_turn_damping": [
-                bristle.damping / each.gyration if bristle else 0.0
+                bristle.damping / each.squared_gyration_radius if bristle else 0.0
                 for bristle, each in zip(resisting, groups, strict=True)
             ],
-            "contact_group_share": [each.part_share for each in laws],
+            "contact_group_share": [each.substep_factor for each in laws],
             "contact_group_grip": [each.grip if each else 1.0 for each in bristles],
         }
 

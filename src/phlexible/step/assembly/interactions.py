@@ -10,11 +10,11 @@ from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLa
 from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, OneSided
 from phlexible.description.interactions.functions import (
     AngleCoordinate,
+    Bilinear,
     Coordinate,
     DirectionOf,
     DistanceCoordinate,
     PointOf,
-    Row,
 )
 from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure
 from phlexible.description.interactions.surfaces import RoundedCoordinate
@@ -215,9 +215,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "push_side": [law.contact.side if law.contact else 0.0 for law in laws],
         "push_exponent": [law.contact.exponent if law.contact else 1.0 for law in laws],
         "push_damping": [law.contact.damping if law.contact else 0.0 for law in laws],
-        "push_loss": [law.contact.loss_of_impacts if law.contact else 0.0 for law in laws],
+        "push_loss": [law.contact.impact_damping if law.contact else 0.0 for law in laws],
         "push_slowest": [law.contact.slowest if law.contact else 1.0 for law in laws],
-        "push_share": [law.contact.part_share if law.contact else 1.0 for law in laws],
+        "push_share": [law.contact.substep_factor if law.contact else 1.0 for law in laws],
         "friction": [law.friction.level if law.friction else 0.0 for law in laws],
         "friction_speed": [law.friction.speed if law.friction else 1.0 for law in laws],
         "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],
@@ -356,7 +356,7 @@ class InteractionTables:
     def __post_init__(self) -> None:
         self.collector = VectorCollector(self.resolver)
 
-    def function(self, row: Row) -> Function:
+    def function(self, row: Bilinear) -> Function:
         """Return the scalar function of a constraint row or coordinate with the indices of its difference vectors.
         These are added to the tables if they are new."""
         terms = tuple(

@@ -12,7 +12,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, numbers
 from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
-from phlexible.description.interactions.feedback import Controller, Feedback, moves
+from phlexible.description.interactions.feedback import Controller, Feedback, transition_matrices
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
@@ -72,7 +72,7 @@ class SampledController:
         feedback, law = value.feedback, value.feedback.law
         self._count = feedback.count
         self._states = law.order if law is not None else 0
-        self._queue = feedback.periods_of_delay + 1
+        self._queue = feedback.delay_periods + 1
         self.size = 3 + 2 * self._count + self._states + self._queue * value.size
         self._moves: dict[float, tuple[Array, Array]] = {}
         self.set_memory(np.zeros(self.size))
@@ -153,7 +153,7 @@ class SampledController:
         assert law is not None, "asked for of linear laws"
         duration = float(f"{duration:.12g}")
         if duration not in self._moves:
-            self._moves[duration] = moves(law, duration)
+            self._moves[duration] = transition_matrices(law, duration)
         return self._moves[duration]
 
     def _measured(self, numbers: Array, read: Read, is_first: bool) -> Array:
@@ -168,7 +168,7 @@ class SampledController:
             elif channel.reading is not None:
                 values = np.asarray(channel.reading.read(read())[0]).ravel()
                 if not is_first:
-                    values = channel.reading.continued(self._readings[place : place + len(values)], values)
+                    values = channel.reading.unwrapped(self._readings[place : place + len(values)], values)
             found[place : place + len(values)] = values
             place += len(values)
         self._readings[:] = found
@@ -208,7 +208,7 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
         raise ParameterError(
             f"the controller of {value.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
         )
-    value.check_inside(found, time)
+    value.check_components(found, time)
     return found
 
 
@@ -432,7 +432,7 @@ class Controllers:
 def is_plain(value: ControlledValue) -> bool:
     """Return whether a controller is a plain function of present measurements (no samples, delay, states or sensor
     readings) that sets exactly one whole load."""
-    return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
+    return not value.channels and value.feedback.is_plain_function and value.targets[0].is_whole
 
 
 def _index_ranges(counts: list[int]) -> IntArray:

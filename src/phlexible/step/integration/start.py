@@ -56,11 +56,11 @@ class JumpChecks:
         for drive in system.mechanism.drives:
             path, remedy = drive.path, "prescribe a ramp, or use a torque or force instead"
             smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
-            checks.append((path.name, path.column_at, smallest, "a drive", remedy))
+            checks.append((path.name, path.values_as_column, smallest, "a drive", remedy))
         for joint in system.mechanism.joints:
             if isinstance(joint, Distance) and callable(joint.length):
                 path = TimePath(joint.length, None, f"length of {joint}")
-                checks.append((path.name, path.column_at, length, "a length", "prescribe a ramp"))
+                checks.append((path.name, path.values_as_column, length, "a length", "prescribe a ramp"))
         for frame in system.moving_frames:
             own = "a moving frame", "prescribe a ramp"
             checks.append((f"path of {frame}", partial(frame_positions, frame), length, *own))
