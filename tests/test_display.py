@@ -11,7 +11,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.display import as_text, written
-from phlexible.results.progress import shown
+from phlexible.results.progress import is_bar_shown
 
 pytest.importorskip("matplotlib")
 
@@ -194,8 +194,8 @@ def test_values_in_a_few_characters():
 
 
 def test_progress_is_shown_where_somebody_watches(monkeypatch):
-    assert shown(True) is True and shown(False) is False
+    assert is_bar_shown(True) is True and is_bar_shown(False) is False
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
-    assert shown(None) is False
+    assert is_bar_shown(None) is False
     with pytest.raises(ph.ParameterError, match="progress"):
-        shown("yes")
+        is_bar_shown("yes")

@@ -28,7 +28,7 @@ OWNERS = {
 }
 # Methods that this package calls: how joints, bodies and models in port-Hamiltonian form are written.
 WITHIN = {
-    *("rows", "coordinate", "coordinates", "initial_coordinate", "named_coordinate"),
+    *("constraints", "coordinate", "coordinates", "initial_coordinate", "named_coordinate"),
     *("described_coordinates", "discretize", "resolved", "initial_nodes", "stress_space", "of"),
     *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "with_rotation"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
