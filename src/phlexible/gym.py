@@ -21,7 +21,7 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import how_many
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.extras import optional
-from phlexible.measure.sensors import sensors
+from phlexible.measure.sensors import checked_sensors
 from phlexible.model import Model, is_as_started
 from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows
@@ -193,7 +193,7 @@ class Env(gymnasium.Env[Array, Array]):
     def _start(self, model: Model) -> LiveRun:
         """Start a run of the model of an episode and return it; the sensors of observations are stored."""
         seen = called(self._observe, "observe", model, at=BEGIN) if callable(self._observe) else self._observe
-        self._sensors = sensors("observe", seen)
+        self._sensors = checked_sensors("observe", seen)
         run = model.start(self._step_size)
         self._begun = run.time
         return run

@@ -11,7 +11,7 @@ from laws.sensors import SENSOR_CASES, measured_model
 from phlexible.description.interactions.sensor import Availability
 from phlexible.libraries.outputs import OutputTables
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.small_motions import centred_motions, displaced, world_motions
+from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 
 STEP = 1e-6
 RATES = {
@@ -67,7 +67,7 @@ def test_rows_of_linear_models_are_the_changes_of_readings(kind, live):
     system, at = origin.system, origin.point.state
     reads = sensor if kind not in RATES else RATES[kind](*vars(sensor).values())
     free = null_space(origin.mechanics.constraint_matrix.toarray())
-    change = world_motions(system, at) @ centred_motions(system, at) @ free
+    change = world_matrix(system, at) @ centring_matrix(system, at) @ free
     along = np.random.default_rng(3).normal(size=change.shape[1])
 
     def reading(factor):

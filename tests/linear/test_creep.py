@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from phlexible.errors import ModelError
 from phlexible.linear import modes
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 
 LENGTH, AREA, MODULUS = 0.8, 4e-4, 2e6
 FREQUENCIES = np.array([1e-3, 0.2, 3.0, 40.0, 600.0])
@@ -148,7 +148,7 @@ def test_small_motions_of_the_step_are_those_of_the_linear_model(build):
     A = np.linalg.solve(free.descriptor.toarray(), free.system_matrix.toarray())
     kick = 1e-6 * linear.modes(5 if build is hanging else 2).shapes.sum(axis=1).real
     system = linear.linearization.system
-    turned = world_motions(system, rest.state) @ centred_motions(system, rest.state) @ kick
+    turned = world_matrix(system, rest.state) @ centring_matrix(system, rest.state) @ kick
     start = np.zeros(linear.state_size)
     start[linear.mechanics.size : 2 * linear.mechanics.size] = kick
     names = dict(zip(linear.state_names, start, strict=True))

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from phlexible.measure.sensors import JointPosition, LinearPoint
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.small_motions import centred_motions, displaced, world_motions
+from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 AXIS = np.array([0.6, 0.0, 0.8])
@@ -103,7 +103,7 @@ def test_rows_are_the_differences_of_angles_and_displacements(case):
     spun = bent.rotation.copy()
     spun[1] = Rotation.from_rotvec(0.7 * AXIS).as_matrix() @ spun[1]
     bent = replace(bent, rotation=spun)
-    motion = world_motions(system, bent) @ centred_motions(system, bent)
+    motion = world_matrix(system, bent) @ centring_matrix(system, bent)
     rows = JointPosition(joint).rows(LinearPoint(system, system.at(bent), motion))
     x, start = rng.normal(size=len(state.velocity)), model.start(1e-3).motion.recording.rows(slice(0, 1))
 

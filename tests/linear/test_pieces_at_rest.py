@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 
 GRAVITY = 9.81
 ACROSS, TILT = (Rotation.from_rotvec(turn).as_matrix() for turn in ((0, 0, np.pi / 2), (np.pi / 4, 0, 0)))
@@ -130,7 +130,7 @@ def misses(model, rest, ports, duration=0.01, step=1e-4):
     A = np.linalg.solve(free.descriptor.toarray(), free.system_matrix.toarray())
     kick = 1e-6 * linear.modes(6).shapes.sum(axis=1).real
     system = linear.linearization.system
-    turned = world_motions(system, rest.state) @ centred_motions(system, rest.state) @ kick
+    turned = world_matrix(system, rest.state) @ centring_matrix(system, rest.state) @ kick
     start = np.zeros(linear.state_size)
     start[size : 2 * size] = kick
     names = dict(zip(linear.state_names, start, strict=True))

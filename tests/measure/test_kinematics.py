@@ -11,7 +11,7 @@ from phlexible.measure.kinematics import (
     angular_velocity,
     elastic_coordinates,
     rotation,
-    turning_of_rotation_vector,
+    rotation_vector_spin,
     velocity,
 )
 
@@ -51,7 +51,7 @@ def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slope
         local = end.placed.rotation.T @ axis
         exact, rigid = rotation(run, end) @ local, rotation(run, end.placed) @ local
         assert np.abs(exact - rigid).max() > amplitude / 10
-        found = run.system.vectors([DirectionOf(end, axis)]).places(run.instants)[:, 0]
+        found = run.system.vectors([DirectionOf(end, axis)]).values(run.instants)[:, 0]
         return np.abs(found - exact).max()
 
     assert gap(1e-3) < 1e-4
@@ -61,8 +61,8 @@ def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slope
 @pytest.mark.parametrize("size", [0.0, 1e-9, 0.0099, 0.0101, 0.5, 3.0])
 def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
     theta = np.array([[0.0, 0.0, size]])
-    assert turning_of_rotation_vector(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx([0, 0, 1], abs=1e-15)
-    across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
+    assert rotation_vector_spin(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx([0, 0, 1], abs=1e-15)
+    across = rotation_vector_spin(theta, np.array([[1.0, 0, 0]]))[0]
     closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
     assert across == pytest.approx(closed, abs=1e-12)
 

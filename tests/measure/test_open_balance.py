@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.measure.quality import checked
+from phlexible.measure.quality import motion_check
 from phlexible.state.recorded_run import RecordedRun
 
 STEEL = ph.Material(2.1e11, 7850.0)
@@ -21,7 +21,7 @@ def hanging(gravity=9.81, step=1e-3, place=(0, 0, 0), hold=ph.Fixed):
 
 
 def told(run):
-    return [text for text in checked(run).findings if "do not add up" in text]
+    return [text for text in motion_check(run).findings if "do not add up" in text]
 
 
 @pytest.mark.filterwarnings("ignore:the motion is too slow")

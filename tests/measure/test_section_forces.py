@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.measure.section_forces import between_places
+from phlexible.measure.section_forces import interpolated_along
 
 LENGTH = 0.8
 STEEL = ph.Material(2.0e11, 7870.0)
@@ -206,7 +206,7 @@ def test_the_normal_force_of_a_viscous_rod_grows_with_the_rate():
 
 def test_between_the_quadrature_points_of_rods_forces_are_linear():
     places, values = np.array([0.0, 1.0, 3.0]), np.arange(18.0).reshape(1, 3, 6) ** 2
-    between = between_places(places, values, np.array([0.25, 2.0, 4.0]))[0]
+    between = interpolated_along(places, values, np.array([0.25, 2.0, 4.0]))[0]
     first, second, third = values[0]
     assert between[0] == pytest.approx(0.75 * first + 0.25 * second)
     assert between[1] == pytest.approx((second + third) / 2)

@@ -27,7 +27,7 @@ RADAU_TOO = {"crank-slider, linear", "flexible pendulum"}
 def place(form, x, port):
     """World position of an attachment, shape (3,)."""
     weights, vectors = form.system.point(port)
-    return weights @ vectors.places(form.system.at(form.split(x)))[0]
+    return weights @ vectors.values(form.system.at(form.split(x)))[0]
 
 
 @pytest.mark.slow

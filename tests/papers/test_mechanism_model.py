@@ -10,7 +10,7 @@ from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix, quad
 from phlexible.description.interactions.functions import PointOf
 from phlexible.state.forces import applied_forces
 from phlexible.state.initial_state import initial_state
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 from phlexible.state.system import system_of
 
 MODELS = {
@@ -58,7 +58,7 @@ def test_forces_are_newtons_law_with_loads_and_reactions(name):
     multipliers = x[model.state_slice("multipliers")]
     at = system.at(state)
     matrix = system.rows.matrix(at)
-    motion = world_motions(system, state) @ centred_motions(system, state)
+    motion = world_matrix(system, state) @ centring_matrix(system, state)
     found = model.forces(x, model.inputs(0.0, x))
     expected = motion.T @ (applied_forces(system, state) + matrix.T @ multipliers)
     size = np.abs(expected)
@@ -83,7 +83,7 @@ def test_forces_are_newtons_law_with_loads_and_reactions(name):
 def test_states_go_there_and_back():
     """x holds the place of the reference point, of a rigid body its origin."""
     system, state, model, x = example("space")
-    origin = system.vectors([PointOf(model.mechanism["c"].origin)]).places(system.at(state))[0, 0]
+    origin = system.vectors([PointOf(model.mechanism["c"].origin)]).values(system.at(state))[0, 0]
     assert x[model.state_slice("c.position")] == pytest.approx(origin, abs=1e-15)
     back = model.split(x)
     for name in ("time", "position", "rotation", "eta", "velocity"):

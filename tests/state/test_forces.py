@@ -10,7 +10,7 @@ from mechanisms import arbitrary_state, moved_along, slope, tangle, with_element
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.state.forces import applied_forces, body_forces, body_triad, damper_rows, load_stiffness
+from phlexible.state.forces import applied_forces, body_axes, body_forces, damper_rows, load_stiffness
 
 EPS = 1e-5
 
@@ -53,10 +53,10 @@ def test_loads_do_the_work_of_force_times_way(dimension):
     system, state = arbitrary_state(model)
     masses = np.array([placed.data.mass for placed in model.bodies])
     ends = system.vectors([PointOf(load.attachment) for load in model.loads])
-    triad = system.vectors(body_triad(model.loads[1].attachment)).places(system.at(state))[0]
+    triad = system.vectors(body_axes(model.loads[1].attachment)).values(system.at(state))[0]
     forces = np.array([(1, 2, 0), triad[0] + 2 * triad[1]])
     before, after = (moved_along(system, state, t) for t in (-EPS, EPS))
-    ways = ends.places(system.at(after))[0] - ends.places(system.at(before))[0]
+    ways = ends.values(system.at(after))[0] - ends.values(system.at(before))[0]
     work = (forces * ways).sum() + masses @ (after.position - before.position) @ model.gravity
     assert applied_forces(system, state) @ state.velocity == pytest.approx(work / (2 * EPS), abs=1e-6)
 

@@ -10,8 +10,8 @@ import phlexible as ph
 from mechanisms import arbitrary_state, crank_slider, moved_along, slope, tangle
 from phlexible.algebra import sparse as sparse_matrices
 from phlexible.state.forces import constraint_stiffness
-from phlexible.state.instants import GivenFunctions, Instants
-from phlexible.state.wiring import _remembered as _wirings
+from phlexible.state.instants import Instants, PrescribedFunctions
+from phlexible.state.wiring import _cached_wiring as _wirings
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.assembly.couplings import _remembered as _couplings
 
@@ -77,7 +77,7 @@ def test_many_instants_are_answered_as_each_alone(model):
     system, first = arbitrary_state(model)
     states = [moved_along(system, first, t) for t in (0.0, 0.1, 0.25)]
     times = np.array([state.time for state in states])
-    given = GivenFunctions(system.moving_frames, system.paths, times)
+    given = PrescribedFunctions(system.moving_frames, system.paths, times)
     parts = (np.stack([getattr(s, name) for s in states]) for name in ("position", "rotation", "eta", "velocity"))
     at, rows = Instants(times, *parts, given), system.rows
     pulls = np.random.default_rng(6).normal(size=(3, rows.count))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.state.initial_state import InitialKind, KeptStart
+from phlexible.state.initial_state import InitialKind, InitialStateCache
 from phlexible.state.system import system_of
 
 INERTIA, ARM = 0.1, 0.5
@@ -32,7 +32,7 @@ def test_a_pin_that_begins_faster_makes_another_start():
 
 
 def test_the_start_of_a_system_is_made_once():
-    system, kept = system_of(rod_on_a_pin([2.0])), KeptStart()
+    system, kept = system_of(rod_on_a_pin([2.0])), InitialStateCache()
     first, second = (kept.of(system, InitialKind.UNDEFORMED)[0] for _ in range(2))
     assert second is first
 

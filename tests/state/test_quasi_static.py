@@ -20,7 +20,7 @@ from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.initial_velocity import reference_velocity, undeformed
 from phlexible.state.quasi_static import quasi_static_motion
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 from phlexible.state.system import system_of
 
 AREA, BENDING, LENGTH = ROD.area, 2e11 * np.pi * 3e-3**4 / 4, 0.3
@@ -38,7 +38,7 @@ def places(model, *ports):
 
 
 def places_at(system, state, *ports):
-    return system.vectors([PointOf(port) for port in ports]).places(system.at(state))[0]
+    return system.vectors([PointOf(port) for port in ports]).values(system.at(state))[0]
 
 
 def clamped(frame="cantilever", gravity=10.0, dimension=2, strain="von_karman", both=False):
@@ -143,7 +143,7 @@ def check_balance(model):
     motion = quasi_static_motion(system, initial_state(system))
     state, at = motion.state, system.at(motion.state)
     matrix = system.rows.matrix(at)
-    to_papers = (world_motions(system, state) @ centred_motions(system, state)).T
+    to_papers = (world_matrix(system, state) @ centring_matrix(system, state)).T
     forces = to_papers @ (applied_forces(system, state) + matrix.T @ motion.multipliers)
     scale = 0.0
     for index, placed in enumerate(system.bodies):

@@ -17,8 +17,8 @@ from phlexible.state.layout import State
 from phlexible.state.redundancy import (
     _can_go_two_ways,
     check_redundancy,
+    dead_centre_text,
     independent_rows,
-    near_dead_centre,
     redundancies,
 )
 from phlexible.state.system import system_of
@@ -151,9 +151,9 @@ def test_a_velocity_that_no_motion_has_is_refused():
 def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):
     """Fronts stay as small as two joints, and joints are looked at a few times each."""
     shapes, looks = [], []
-    triangle, width = redundancy._triangle, redundancy._width
+    triangle, width = redundancy._triangle, redundancy._joint_count
     monkeypatch.setattr(redundancy, "_triangle", lambda b, n: shapes.append(b.shape) or triangle(b, n))
-    monkeypatch.setattr(redundancy, "_width", lambda fronts: looks.append(1) or width(fronts))
+    monkeypatch.setattr(redundancy, "_joint_count", lambda fronts: looks.append(1) or width(fronts))
     checked(chain(200)[0])
     assert not shapes, "one sparse factorization says that they are independent"
     monkeypatch.setattr(redundancy, "_are_independent", lambda fronts, count: False)
@@ -208,7 +208,7 @@ def flat_parallelogram(rate):
 def test_a_parallelogram_in_one_line_is_told_to_be_at_a_bifurcation():
     """A run from rest that ends there says so, if round-off ends it; in motion it passes, and comes back."""
     system = system_of(flat_parallelogram(0.0))
-    words = near_dead_centre(system, undeformed(system), np.ones(9))
+    words = dead_centre_text(system, undeformed(system), np.ones(9))
     assert re.search(r"at a bifurcation .* go on in two ways .* start it off this pose", words)
     with pytest.warns(ph.RedundancyWarning):
         motion = flat_parallelogram(1.0).simulate(0.5, 1e-3, progress=False)

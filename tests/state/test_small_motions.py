@@ -8,7 +8,7 @@ import pytest
 from mechanisms import arbitrary_state, tangle
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.state.initial_velocity import reference_velocity
-from phlexible.state.small_motions import centred_motions, displaced, world_motions
+from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 
 EPS = 1e-6
 
@@ -24,7 +24,7 @@ def reference_point(system, state, index):
 def test_motions_move_reference_points_and_turn_bodies(dimension):
     system, state = arbitrary_state(tangle(dimension))
     x = np.random.default_rng(3).normal(size=len(state.velocity))
-    motion = world_motions(system, state) @ centred_motions(system, state) @ x
+    motion = world_matrix(system, state) @ centring_matrix(system, state) @ x
     ends = [displaced(system, state, t * motion) for t in (-EPS, EPS)]
     for index, data in enumerate(system.frames):
         turn = state.rotation[index]
@@ -41,7 +41,7 @@ def test_motions_move_reference_points_and_turn_bodies(dimension):
 def test_velocities_of_reference_points_are_turned_to_world_axes(dimension):
     system, state = arbitrary_state(tangle(dimension))
     x = np.random.default_rng(4).normal(size=len(state.velocity))
-    moving = replace(state, velocity=world_motions(system, state) @ centred_motions(system, state) @ x)
+    moving = replace(state, velocity=world_matrix(system, state) @ centring_matrix(system, state) @ x)
     for index, data in enumerate(system.frames):
         v, w, _ = split_velocity(data, x[system.layout.place(index)])
         found = reference_velocity(system, moving, index)

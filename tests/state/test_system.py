@@ -8,7 +8,7 @@ from mechanisms import ROD, STEEL, arbitrary_state, tangle
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.state.initial_velocity import undeformed
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 from phlexible.state.system import system_of
 
 
@@ -38,7 +38,7 @@ def test_bodies_with_a_frame_come_first_and_every_number_has_its_place():
 def test_the_mass_matrix_is_block_diagonal_and_that_of_the_bodies(dimension):
     """Kinetic energy is that of the same motion of reference points; translation is apart from the rest."""
     system, state = arbitrary_state(tangle(dimension))
-    motion = (world_motions(system, state) @ centred_motions(system, state)).toarray()
+    motion = (world_matrix(system, state) @ centring_matrix(system, state)).toarray()
     matrix = system.mass(state).toarray()
     reference = motion.T @ matrix @ motion
     for index, placed in enumerate(system.bodies):

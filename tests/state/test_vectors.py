@@ -8,13 +8,13 @@ from numpy.polynomial.legendre import leggauss
 
 from mechanisms import arbitrary_state, moved_along, slope, tangle
 from phlexible.description.interactions.functions import PointOf
-from phlexible.state.forces import body_triad
+from phlexible.state.forces import body_axes
 
 EPS = 1e-5
 
 
 def places(system, state, ports):
-    return system.vectors([PointOf(port) for port in ports]).places(system.at(state))[0]
+    return system.vectors([PointOf(port) for port in ports]).values(system.at(state))[0]
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -37,10 +37,10 @@ def test_derivatives_of_vectors(dimension):
     system, state = arbitrary_state(tangle(dimension))
     vectors, at = system.rows.set, system.at(state)
     jacobian = vectors.jacobian(at)
-    assert jacobian == pytest.approx(slope(lambda s: vectors.places(system.at(s)).ravel(), system, state), abs=1e-9)
+    assert jacobian == pytest.approx(slope(lambda s: vectors.values(system.at(s)).ravel(), system, state), abs=1e-9)
     later, earlier = (system.at(moved_along(system, state, t)) for t in (EPS, -EPS))
     rates = vectors.rates(at, at.velocity)
-    assert (vectors.places(later) - vectors.places(earlier)) / (2 * EPS) == pytest.approx(rates, abs=1e-8)
+    assert (vectors.values(later) - vectors.values(earlier)) / (2 * EPS) == pytest.approx(rates, abs=1e-8)
     by_parts = (jacobian @ state.velocity).reshape(-1, 3) + vectors.prescribed_rates(at)[0]
     assert rates[0] == pytest.approx(by_parts, abs=1e-14)
     change = vectors.rates(later, at.velocity) - vectors.rates(earlier, at.velocity)
@@ -54,7 +54,7 @@ def test_directions_turn_with_the_material(dimension):
     system, state = arbitrary_state(model)
     state = replace(state, eta=1e-3 * state.eta)
     body, x, h = model["a"], 0.1, 1e-4
-    along, across, _ = system.vectors(body_triad(body.at(x))).places(system.at(state))[0]
+    along, across, _ = system.vectors(body_axes(body.at(x))).values(system.at(state))[0]
     ends = places(system, state, [body.at(x - h), body.at(x + h)])
     tangent = (ends[1] - ends[0]) / (2 * h)
     assert along == pytest.approx(tangent / np.linalg.norm(tangent), abs=1e-5)

@@ -19,7 +19,7 @@ from phlexible.cli.failures import UsageError, UserFileError, line_in
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.gallery.entries import BeamPoint, GalleryEntry, Reference
 from phlexible.gallery.table import ENTRIES
-from phlexible.measure.sensors import sensors
+from phlexible.measure.sensors import checked_sensors
 from phlexible.model import Model
 
 # ``--set key=value``: values by the types of the model function's parameters.
@@ -233,7 +233,7 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
     def outputs(model: Model) -> Mapping[str, Sensor]:
         result = sensors_of_file(model) if callable(sensors_of_file) else sensors_of_file
-        return result if isinstance(result, Mapping) else {str(s): s for s in sensors("outputs", result)}
+        return result if isinstance(result, Mapping) else {str(s): s for s in checked_sensors("outputs", result)}
 
     return build(
         model,

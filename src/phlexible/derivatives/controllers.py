@@ -112,7 +112,7 @@ class Measured:
                 columns.append(item.read(run).reshape(run.count, -1))
             elif isinstance(item, Attachment):
                 weights, vectors = run.system.point(item)
-                columns.append(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
+                columns.append(np.einsum("k,tki->ti", weights, vectors.values(run.instants)))
                 columns.append(kinematics.velocity(run, item))
             else:
                 for each in item.coordinates(self._dimension):
@@ -286,7 +286,7 @@ class VectorPlaces:
     def read(self, run: RecordedRun) -> Array:
         """Return the world positions of the points and directions of this sensor at all instants of a recorded run,
         shape (instants, 3 * vectors) [m]."""
-        return self._vectors.places(run.instants).reshape(run.count, -1)
+        return self._vectors.values(run.instants).reshape(run.count, -1)
 
 
 class LawsOfState:

@@ -19,7 +19,7 @@ from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.layout import Layout, State
-from phlexible.state.system import System, need_bodies, system_of
+from phlexible.state.system import System, require_bodies, system_of
 from phlexible.step.assembly.assembly import Assembly
 
 # Parameters of a build function as one vector of numbers, and the directions in which they are changed.
@@ -350,7 +350,7 @@ class Recipe(Generic[Measured]):
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
         at_start, whole = system_of(model), model.with_locks()
-        need_bodies(at_start)
+        require_bodies(at_start)
         measured = called(self.measure, self.argument, model, at="for the model that was built")
         system = at_start if whole is model else system_of(whole)
         return Built(differentiable(system), self._state(model, at_start), measured)

@@ -11,8 +11,8 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.strains import strain_places
 from phlexible.derivatives.variations import Variation, move, perturb_component, pose_sizes
 from phlexible.errors import ModelError
-from phlexible.measure.places import point_slopes, weighed_point
-from phlexible.state.instants import GivenFunctions, RecordedGiven
+from phlexible.measure.places import point_derivatives, weighted_point
+from phlexible.state.instants import PrescribedFunctions, RecordedMotions
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.recorder import recording_of
@@ -102,12 +102,12 @@ class Reader:
     is_projected: bool = True
 
     @cached_property
-    def prescribed(self) -> RecordedGiven:
+    def prescribed(self) -> RecordedMotions:
         """Prescribed motions at all times of this object, which reads sensors at given states: positions, rotations
         and velocities of moving frames, and paths with their rates."""
         system = self.assembly.system
-        own = GivenFunctions(system.moving_frames, system.paths, self.times)
-        return RecordedGiven(
+        own = PrescribedFunctions(system.moving_frames, system.paths, self.times)
+        return RecordedMotions(
             own.frames,
             own.frame_rotations,
             own.frame_velocities,
@@ -291,9 +291,9 @@ def _slopes(
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
     """
-    if (weighed := weighed_point(sensor)) is not None:
+    if (weighed := weighted_point(sensor)) is not None:
         point, weights = weighed
-        directions, values = point_slopes(reader.run(states_at(rows, instants), instants), point)
+        directions, values = point_derivatives(reader.run(states_at(rows, instants), instants), point)
         return directions, iter([(instants, np.asarray(np.einsum("ci,tid->tcd", weights, values)))])
     steps = difference_steps(reader, rows)
     # Velocities are brought onto the joints before they are read: on those that hold, which events change.

@@ -29,8 +29,8 @@ from phlexible.derivatives.variations import Variation, move
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.measure.places import weighed_point
-from phlexible.measure.sensors import sensors
+from phlexible.measure.places import weighted_point
+from phlexible.measure.sensors import checked_sensors
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import RecordedStates
 from phlexible.step.integration.schemes import StepOptions
@@ -214,7 +214,7 @@ def _recipe(
     check_build(build)
     check_callable("sensors", measured, "model")
     return Recipe(
-        build, initial, lambda model: sensors("what the sensors' function returns", measured(model)), "sensors"
+        build, initial, lambda m: checked_sensors("what the sensors' function returns", measured(m)), "sensors"
     )
 
 
@@ -264,7 +264,7 @@ def _derivatives(
         states = Variation(states.pose[:, :-1], states.velocity[:, :-1])
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     own_reader = Reader(run.assembly, run.times)
-    places = [number for number, sensor in enumerate(base.measured) if weighed_point(sensor) is not None]
+    places = [number for number, sensor in enumerate(base.measured) if weighted_point(sensor) is not None]
     others = [number for number in range(len(slopes)) if number not in places]
     for number in places:
         changes_of_place = state_jacobian(own_reader, run.rows, base.measured[number]).jvp_all(states)

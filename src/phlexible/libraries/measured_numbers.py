@@ -11,7 +11,7 @@ from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.results.live import LiveRun
 from phlexible.results.live_readings import QuickReading, quick_reading, vector_reading
-from phlexible.state.instants import Instants, MeasuredInstant, RecordedGiven
+from phlexible.state.instants import Instants, MeasuredInstant, RecordedMotions
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.redundancy import redundancies
 from phlexible.state.vectors import CarriedVector, VectorSet
@@ -70,7 +70,7 @@ class TapedRun(RecordedRun):
         recorded as operations."""
         at = self.recording.instants()
         return MeasuredInstant(
-            at.time, at.position, at.rotation, at.eta, at.velocity, at.given, measured=self.measured
+            at.time, at.position, at.rotation, at.eta, at.velocity, at.prescribed, measured=self.measured
         )
 
     def rate(self, values: Array) -> Array:
@@ -152,7 +152,7 @@ class MeasuredNumbers:
         paths = np.array([[self._path(path) for path in system.paths]], dtype=object).reshape(1, -1)
         nothing = np.full((1, len(system.moving_frames), 3), np.nan)
         turns = np.full((1, len(system.moving_frames), 3, 3), np.nan)
-        given = RecordedGiven(nothing, turns, nothing, nothing, paths, np.full(paths.shape, np.nan))
+        given = RecordedMotions(nothing, turns, nothing, nothing, paths, np.full(paths.shape, np.nan))
         recording = recording_of(system, self._work_sources, np.array([np.nan]), rows, prescribed=given)
         measured = partial(self._vectors, name)
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)

@@ -23,12 +23,13 @@ from phlexible.linear.signals import body_coordinates, multipliers, row_units
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 
 
 def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
-    """Return the port-Hamiltonian model of one body without its joints. It has states (q, v), and ports for the
-    constraints of its joints and for the inputs.
+    """Return the linear port-Hamiltonian model of a single body of a linearized mechanism, without its joints. Its
+    states are small displacements and velocities (q, v); it has one port for every scalar constraint of its joints
+    and for every input that acts on it.
 
     Raises:
         ModelError: a body of another model, or springs and dampers between bodies.
@@ -38,8 +39,8 @@ def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
 
 
 def composed_model(linear: Linearization) -> LinearPHDAE:
-    """Connect the models of all bodies, one joint after the other. The result equals the displacement form of
-    ``linearize``.
+    """Build the linear model of a whole mechanism by connecting the port-Hamiltonian models of its bodies, one
+    joint after the other. The result equals what ``linearize`` returns in displacement form.
 
     Raises:
         ModelError: springs and dampers between bodies.
@@ -62,9 +63,8 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
-    """Connect the one or two models that a constraint acts on, through their ports; the multiplier is the last
-    state of the result.
-    """
+    """Connect one or two linear models of bodies, or a body with the ground, by a scalar constraint of a joint
+    through the named ports. Return the connected model; its last state is the multiplier of the constraint."""
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))
@@ -72,13 +72,15 @@ def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, nam
 
 
 def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
-    """Return a model of the ground: no states, and one port whose output is zero."""
+    """Return a port-Hamiltonian model of the fixed ground: no states, and one port of size 1 whose output (a
+    velocity) is zero."""
     nothing = sparse.csr_array((0, 0))
     return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
 
 
 def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
-    """Combine the models that no joint connects into one model."""
+    """Return one port-Hamiltonian model that contains the models of all bodies side by side, without coupling those
+    that no joint connects. Bodies that share a model count once."""
     different = list({id(model): model for model in models.values()}.values())
     whole = different[0]
     for model in different[1:]:
@@ -87,7 +89,8 @@ def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
 
 
 def _port_name(body: PlacedBody, joint: int, row: int) -> str:
-    """Return the name of the port that a body has for one constraint of a joint."""
+    """Return the name of the port of a body that belongs to one scalar constraint (index ``row``) of the joint with
+    the index ``joint``."""
     return f"{body.name}, joint {joint} row {row}"
 
 
@@ -111,12 +114,13 @@ class _Parts:
 
     @staticmethod
     def _refuse_coupled(linear: Linearization) -> None:
-        """Refuse springs and dampers that act between two bodies, as they belong to no single body."""
+        """Raise a ``ModelError`` if a spring or damper of a linearized mechanism couples two bodies, because it
+        belongs to the model of neither."""
         places = np.diff(linear.system.layout.velocity)
         owner = np.repeat(np.arange(len(places)), places)
         mechanics = linear.mechanics
         pairs = [sparse.coo_array(each) for each in (mechanics.stiffness, mechanics.damping, mechanics.velocity)]
-        pairs += [sparse.coo_array(each.quick) for each in mechanics.inner]
+        pairs += [sparse.coo_array(each.fast_stiffness) for each in mechanics.inner]
         for each in pairs:
             across = np.flatnonzero((owner[each.row] != owner[each.col]) & (each.data != 0))
             if len(across):
@@ -127,11 +131,12 @@ class _Parts:
                 )
 
     def bodies_of(self, joint: Joint) -> list[PlacedBody]:
-        """Return the bodies that a joint connects, without the ground."""
+        """Return the bodies that a joint connects, one or two; the ground is not listed."""
         return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
 
     def model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the port-Hamiltonian model of one body, with ports for all constraints and inputs on it."""
+        """Return the linear port-Hamiltonian model of one body in displacement form. It has one port for each
+        scalar constraint and each input that acts on the body."""
         linear = self._linear
         index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
         if index is None:
@@ -158,14 +163,13 @@ class _Parts:
             stiffness=mechanics.stiffness[own, own],
             constraint_matrix=sparse.csr_array((0, end - begin)),
             forces=np.array(columns).reshape(-1, end - begin).T,
-            inner=tuple(each.among(own) for each in mechanics.inner),
+            inner=tuple(each.caused_by(own) for each in mechanics.inner),
         )
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateBlock]) -> LinearPHDAE:
-        """Reorder states and inputs of the connected model as in ``linearize``, and add up inputs that act on two
-        bodies.
-        """
+        """Return the connected model of all bodies with states and inputs in the order of ``linearize``; inputs
+        that act on two bodies are added up. ``ties`` are the multiplier states of the constraints."""
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]
@@ -190,15 +194,14 @@ class _Parts:
         )
 
     def _gradient(self, row: Bilinear, body: int) -> Array:
-        """Return the derivative of a constraint with respect to the small motions of one body, shape (velocities of
-        the body,).
-        """
+        """Return the derivative of a scalar constraint with respect to the small motions of one body in body axes,
+        shape (velocities of the body,). ``body`` is its index."""
         system, state = self._linear.system, self._linear.point.state
-        motion = world_motions(system, state) @ centred_motions(system, state)
+        motion = world_matrix(system, state) @ centring_matrix(system, state)
         matrix = system.functions([row]).matrix(system.at(state)) @ motion
         return np.asarray(matrix[[0]].toarray()[0, system.layout.place(body)])
 
 
 def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Bilinear, ...]]]:
-    """Return all joints of a linearized mechanism in order, each with its constraint rows."""
+    """Return all joints of a linearized mechanism in order, each with its scalar constraints."""
     return [(joint, joint.constraints(linear.system.dimension)) for joint in linear.system.mechanism.joints]

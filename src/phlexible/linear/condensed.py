@@ -56,23 +56,27 @@ class CondensedModel:
 
     @cached_property
     def energies(self) -> sparse.csr_array:
-        """Energy matrix of the stress states, shape (stresses, stresses)."""
+        """Block of the energy matrix that belongs to the stress states of the linear model, shape (stresses,
+        stresses), sparse."""
         return _part(self.model.energy_matrix, self.stresses, self.stresses)
 
     @cached_property
     def stress_count(self) -> int:
-        """Number of independent stresses that store energy."""
+        """Number of independent stresses that store energy in the linear model of velocities and stresses: the rank
+        of the energy matrix of its stress states."""
         return sum(_rank(dense) for _, dense in _blocks(self.energies))
 
     @cached_property
     def forces(self) -> sparse.csr_array:
-        """Forces on the motions of unit inputs, also of inputs that strain the model, shape (n, inputs)."""
+        """Generalized forces on the motions of the second-order model for unit inputs, shape (n, inputs), sparse.
+        Inputs that act on stresses (prescribed strains) are converted to forces."""
         B = self.model.port_map
         return sparse.csr_array(B[self.velocities] - self.forces_of_stresses @ (self.strained @ B[self.stresses]))
 
     @cached_property
     def forces_of_stresses(self) -> sparse.csr_array:
-        """Matrix of the forces on the motions that unit stresses exert, shape (n, stresses)."""
+        """Matrix, shape (n, stresses), that converts stress states to generalized forces on the n motions of the
+        second-order model."""
         s = self.stresses
         return sparse.csr_array(
             _part(self.model.structure, self.velocities, s) @ _part(self.model.effort_matrix, s, s)
@@ -80,9 +84,8 @@ class CondensedModel:
 
     @cached_property
     def seen(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Output matrices C_v of the rates and C_s of the motions, ``y = C_v dx/dt + C_s x``, each of shape
-        (outputs, n).
-        """
+        """Output matrices C_v of the rates and C_s of the displacements of the n motions x of the second-order
+        model. Outputs are ``y = C_v dx/dt + C_s x``; each matrix has the shape (outputs, n)."""
         C = self.model.output_matrix
         return (
             sparse.csr_array(C[:, self.velocities] @ self.to_velocities),
@@ -91,16 +94,16 @@ class CondensedModel:
 
     @property
     def is_direct(self) -> bool:
-        """Whether inputs are forces on velocities only, and outputs do not read multipliers of constraints."""
+        """Whether the linear model has only inputs that are forces on velocities, and only outputs that do not
+        contain multipliers of constraints. Its second-order form then describes the response completely."""
         model, others = self.model, np.setdiff1d(np.arange(self.model.order), self.velocities)
         tied = np.setdiff1d(others, self.stresses)
         return not model.port_map[others].nnz and not model.output_matrix[:, tied].nnz
 
     @cached_property
     def tied_motions(self) -> Array:
-        """Static motions of least strain energy, shape (n, k), whose constraints move as inputs prescribe them, or
-        along which outputs read constraint forces.
-        """
+        """Static motions of least strain energy, shape (n, k), that move the constraints whose velocity an input
+        prescribes, or whose force is an output: by one unit each."""
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
@@ -109,8 +112,9 @@ class CondensedModel:
         return static_motions(self.mechanics, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Return the forces on motions that inputs cause, shape (n, k), and the rows of motions that outputs read,
-        shape (k, n), both sparse.
+        """Return the generalized forces that unit inputs exert on the n motions of the second-order model, shape
+        (n, k). Return also the rows with which outputs read motions, shape (k, n), both sparse. Reduction bases are
+        built from them.
 
         Args:
             with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
@@ -123,27 +127,24 @@ class CondensedModel:
         rows = sparse.vstack([*self.seen, *(each.T for each in inertia)])
         return forces, rows
 
-    def of_velocities(self, motions: NDArray[Any]) -> NDArray[Any]:
-        """Return states of the model whose velocities are the given motions, shape (n, columns), and whose stresses
-        are zero, shape (order, columns).
-        """
+    def velocity_states(self, motions: NDArray[Any]) -> NDArray[Any]:
+        """Return states of the first-order model, shape (order, columns), whose velocities are the given motions,
+        shape (n, columns), and whose stresses are zero."""
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.velocities] = self.to_velocities @ motions
         return states
 
-    def of_strains(self, motions: NDArray[Any]) -> NDArray[Any]:
-        """Return states of the model whose stresses are those of the given displacements, shape (n, columns), and
-        whose velocities are zero, shape (order, columns).
-        """
+    def strain_states(self, motions: NDArray[Any]) -> NDArray[Any]:
+        """Return states of the first-order model, shape (order, columns), whose stresses are those under the given
+        displacements, shape (n, columns), and whose velocities are zero."""
         states = np.zeros((self.model.order, motions.shape[1]), dtype=motions.dtype)
         states[self.stresses] = self.to_stresses @ motions
         return states
 
 
 def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
-    """Return the motions x with least strain energy whose constraint functions have the given values, shape (rows,
-    k). The result has shape (n, k).
-    """
+    """Return the displacements of a second-order model, shape (n, k), with the least strain energy for given values
+    of the constraint functions. These have the shape (rows, k)."""
     scale, mass, ties = natural_scale(mechanics.mass), mechanics.mass, mechanics.constraint_matrix
     modes = lowest_symmetric_modes(mechanics, 1)
     shift = 0.0
@@ -158,8 +159,8 @@ def static_motions(mechanics: LinearMechanics, values: Array) -> Array:
 
 
 def condensed(model: ObservedPHDAE) -> CondensedModel | None:
-    """Rewrite a linear model of velocities and stresses as a second-order model of motions. None: it has another
-    form, or more than 4000 stresses are coupled with each other.
+    """Convert a first-order linear model of velocities and stresses to a second-order model by eliminating the
+    stresses. Return None if the model has another form, or if more than 4000 stresses are coupled with each other.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints.
@@ -205,16 +206,16 @@ def _part(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> sparse
 
 
 def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> bool:
-    """Return whether a block of a sparse matrix is zero up to round-off of the other entries in its rows."""
+    """Return whether the block of a sparse matrix with the given rows and columns is zero. Round-off relative to
+    the largest entry of each row is ignored."""
     whole = abs(matrix[rows])
     found = sparse.coo_array(whole[:, columns])
     return not found.nnz or bool((found.data <= ROUND_OFF * whole.max(axis=1).toarray().ravel()[found.row]).all())
 
 
 def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
-    """Yield the coupled states of a block-diagonal matrix with their dense blocks. Blocks of one size k come
-    together, shapes (blocks, k) and (blocks, k, k).
-    """
+    """Yield the diagonal blocks of a sparse block-diagonal matrix as dense arrays, blocks of equal size k together:
+    indices of their rows, shape (blocks, k), and entries, shape (blocks, k, k)."""
     count, label = connected_components(matrix, directed=False)
     size = np.bincount(label, minlength=count)
     order = np.argsort(label, kind="stable")
@@ -234,9 +235,8 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
 
 
 def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
-    """Return the inverse of a sparse block-diagonal matrix, block by block; None if a block is singular or too
-    large.
-    """
+    """Return the inverse of a sparse block-diagonal matrix, computed block by block; None if a block is singular or
+    has more than 4000 rows."""
     if not matrix.shape[0]:
         return matrix
     _, label = connected_components(matrix, directed=False)
@@ -263,7 +263,8 @@ def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def _rank(dense: Array) -> int:
-    """Return the sum of the ranks of symmetric positive semi-definite blocks, shape (blocks, k, k)."""
+    """Return the total rank of symmetric positive semi-definite matrices, shape (blocks, k, k): the sum of the
+    ranks of the blocks."""
     scale = np.sqrt(np.abs(np.einsum("kii->ki", dense)))
     scale = 1 / np.where(scale > 0, scale, 1.0)
     values = np.linalg.eigvalsh(scale[:, :, None] * dense * scale[:, None, :])

@@ -23,12 +23,15 @@ from phlexible.port_hamiltonian.model import StateBlock
 
 
 def algebraic_states(model: ObservedPHDAE) -> IntArray:
-    """Return the indices of the states of a model ``E dx/dt = ...`` without dynamics, whose rows of E are zero."""
+    """Return the indices of the states of a linear model that have no dynamics, such as multipliers of constraints.
+    Their rows of E in ``E dx/dt = ...`` are zero."""
     return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
 
 
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
-    """Return the indices of the dynamic states and those of the multipliers of constraints.
+    """Split the states of a linear model ``E dx/dt = (J - R) Q x + B u``: return the indices of the states with
+    dynamics and those of the multipliers of constraints (zero rows of E). Raise a ``ModelError`` if E is singular
+    in another way.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.
@@ -57,8 +60,8 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
 
 
 def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Eliminate the multipliers of constraints from a linear model and return it in free states. A model without
-    multipliers is returned unchanged.
+    """Return a linear model without multipliers: its states are reduced to free coordinates in the null space of
+    the constraints, with the same inputs and outputs. A model without multipliers is returned unchanged.
 
     Displacements stay states even where a constraint holds their rate: they then keep their initial
     value, and the model has a zero eigenvalue for each.
@@ -95,20 +98,22 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def _names_of(model: ObservedPHDAE, states: IntArray) -> str:
-    """Return the names of the first five of the given states for messages."""
+    """Return a text for messages with the names of the first five of the given states of a model, and how many more
+    there are."""
     names = [model.state_names[k] for k in states[:5]]
     return ", ".join(names) + (f" and {len(states) - 5} others" if len(states) > 5 else "")
 
 
 def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
-    """Return a sparse matrix with each row divided by its largest entry."""
+    """Return a copy of a sparse matrix in which each row is divided by its largest absolute entry."""
     rows = sparse.csr_array(matrix)
     size: Array = abs(rows).max(axis=1).toarray().ravel()
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
 
 
 def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
-    """Return the names and units of the states that the constraints leave free."""
+    """Return the state blocks (names and units) of those states of a model that serve as free coordinates of the
+    null space of its constraints."""
     own = single_states(model)
     return tuple(own[k] for k in states[space.free])
 
@@ -120,8 +125,8 @@ CONJUGATE_UNITS = {"m/s": "kg m/s", "rad/s": "kg m^2/s", "N": "m", "N m": "rad",
 
 
 def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return the model in free coordinates without multipliers of constraints. Its states are displacements and
-    velocities, or velocities and stresses.
+    """Return a linear model in free coordinates, without constraints and their multipliers, with the same inputs
+    and outputs. Its states are displacements and velocities, or velocities and stresses.
 
     The free coordinates are some of the model's own, whose names they keep; the others follow from them.
 
@@ -161,8 +166,8 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return a model without constraints in the form ``dx/dt = (J - R) Q x + B u`` with E = I. Its states are E x
-    of the given model.
+    """Return a linear model without constraints in the form ``dx/dt = (J - R) Q x + B u``, i.e. with E = I. Its
+    states are E times those of the given model: momenta instead of velocities, strains instead of stresses.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 
@@ -194,12 +199,14 @@ def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def single_states(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
-    """Return the states of a model as blocks of size 1, one for each entry."""
+    """Return the states of a linear model as blocks of size 1 with name and unit, one for each entry of the state
+    vector."""
     units = [block.unit for block in model.states for _ in range(block.size)]
     return tuple(StateBlock(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
 
 
 def _conjugate(block: StateBlock) -> StateBlock:
-    """Return name and unit of the conjugate of a state: the momentum of a velocity, the strain of a stress."""
+    """Return a state block with name and unit of the conjugate variable of a state: the momentum of a velocity, the
+    strain of a stress."""
     word = "momentum" if block.unit.endswith("/s") else "strain"
     return StateBlock(f"{word} of {block.name}", CONJUGATE_UNITS.get(block.unit, ""), 1)

@@ -19,14 +19,14 @@ from phlexible.linear.settling import StepsToRest
 from phlexible.linear.sticking import BentBristles, StickingFriction
 from phlexible.state.branches import contacts_of
 from phlexible.state.forces import (
-    applied_by_elements,
     applied_forces,
     body_forces,
+    element_forces_along,
     element_state,
     gravity_forces,
     load_forces,
     load_stiffness,
-    prescribed_parts,
+    prescribed_forces,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
 from phlexible.state.instants import Instants
@@ -34,7 +34,7 @@ from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.small_motions import round_off_of_forces
-from phlexible.state.system import System, need_bodies
+from phlexible.state.system import System, require_bodies
 from phlexible.state.vectors import split_rigid
 
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
@@ -79,47 +79,53 @@ class OperatingPoint:
 
     @property
     def equations(self) -> RestEquations:
-        """Equations of steps between poses at rest, from which contacts and friction are evaluated."""
+        """Equations of time steps between poses at rest, which evaluate the forces of contacts and friction and
+        their derivatives at this operating point."""
         return self.friction.equations
 
     @cached_property
     def bristles(self) -> BentBristles:
-        """Deflections, limits and forces of all friction springs (bristles) at the operating point."""
+        """Deflections, friction limits and forces of all friction springs (bristles) of force elements at this
+        operating point."""
         return self.friction.at(self.state, self.multipliers)
 
     @cached_property
     def sticks(self) -> BoolArray:
-        """Mask of the friction springs that stick in small motions about the operating point, shape (bristles,)."""
+        """Mask of the friction springs (bristles) of force elements that stick, and so act as springs, in small
+        motions about this operating point, shape (bristles,)."""
         sticks = self.friction.sticks(self.bristles, self.is_balanced)
         return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
 
     @cached_property
     def pair_tangents(self) -> Tangents:
-        """Stiffness and damping of friction of contacts, and of contacts among many."""
+        """Stiffness and damping matrices of the contact pairs at this operating point: friction of contacts between
+        two surfaces, and all forces of contact groups."""
         return self._pairs.tangents(self.state, self.is_balanced)
 
     @cached_property
     def bristle_tangents(self) -> Tangents:
-        """Stiffness and damping matrices of friction that sticks at the operating point."""
+        """Stiffness and damping matrices, shape (velocities, velocities), of the friction springs (bristles) of
+        force elements that stick at this operating point. They are zero if there are none."""
         if not self.friction.count:
-            return Tangents.nothing(len(self.state.velocity))
+            return Tangents.zero(len(self.state.velocity))
         return self.friction.tangents(self.bristles, self.sticks, self.is_balanced)
 
     @property
     def is_balanced(self) -> bool:
-        """Whether gravity, loads and joint forces balance at the operating point at rest."""
+        """Whether gravity, loads and joint forces balance at this operating point at rest: True for the kinds GIVEN
+        and STATIC, False for UNLOADED and STEADY_ROTATION."""
         return self.kind in (OperatingKind.GIVEN, OperatingKind.STATIC)
 
     @property
     def sticking_rows(self) -> list[tuple[int, float, Array]]:
-        """Index of the force, stiffness k, and derivative of the deflection with respect to the pose, for each
-        friction spring that sticks.
-        """
+        """List of the friction springs that stick at this operating point: the index of its force element, its
+        stiffness, and the derivative of its deflection with respect to the pose, shape (k, velocities)."""
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
     def slipped(self) -> tuple[str, ...]:
-        """Names of the elements whose friction is at its limit at the operating point."""
+        """Names of the force elements and contacts whose friction is at its limit (slips) at this operating
+        point."""
         lets_go = self.bristles.slips | ((self.kind is not OperatingKind.STATIC) & self.friction.has_slipped)
         known = np.flatnonzero(lets_go & (self.bristles.limits > 0))
         return (*(self.friction.names[own] for own in known), *self._pairs.slipped(self.state))
@@ -130,8 +136,9 @@ class OperatingPoint:
 
 
 def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
-    """Determine the operating point of the given kind, with closed joints, starting from ``state`` or else from the
-    initial pose.
+    """Determine the pose about which a mechanism is linearized, with its joint forces and sticking friction: the
+    given pose, the static equilibrium near it or a steady rotation, according to ``kind``. It starts from
+    ``state``, or else from the initial pose.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -139,7 +146,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
         EquilibriumError: forces that do not balance at the given pose, no static equilibrium, or a motion that is
             no steady rotation.
     """
-    need_bodies(system)
+    require_bodies(system)
     if not isinstance(state, State | None):
         raise ModelError(f"state must be a state of the model such as motion.recording.state(-1), got {state!r}")
     pose = undeformed(system) if state is None else state
@@ -158,8 +165,9 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Return the pose ``resting`` itself as an operating point, with the joint forces there. Where no force acts it
-    is of kind UNLOADED.
+    """Return the pose ``resting`` itself as an operating point with the joint forces that balance gravity and loads
+    there. Raise an error if nothing balances them. Where no force acts, its kind is UNLOADED and joint forces are
+    zero.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -193,32 +201,30 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 
 def _stiffness(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of elastic forces minus applied forces with respect to the pose, shape
-    (velocities, velocities).
-    """
+    """Return the derivative of the elastic forces of all bodies minus applied forces with respect to the pose of a
+    state, shape (velocities, velocities), sparse."""
     bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
     return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
-    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces, shape
-    (velocities,), as a scale of their balance.
-    """
+    """Return the sum of the absolute values of gravity, loads, element forces and elastic forces on each velocity
+    of the system, shape (velocities,). The balance of forces is judged relative to it."""
     total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
     if system.forces:
         elements = element_state(system, at)
-        prescribed = prescribed_parts(system, at)
+        prescribed = prescribed_forces(system, at)
         total += abs(elements.rows.T) @ abs(
-            applied_by_elements(system, elements, elements.theta, state.velocity, prescribed)
+            element_forces_along(system, elements, elements.theta, state.velocity, prescribed)
         )
     return np.asarray(total)
 
 
 def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: Array, round_off: Array) -> None:
-    """Check that the unbalanced forces ``rest`` are small against all forces ``gross`` on each body, both of shape
-    (velocities,); raise an error otherwise.
+    """Check that the unbalanced forces ``rest`` on each body are small compared with the absolute forces ``gross``,
+    both of shape (velocities,). Raise an ``EquilibriumError`` that names the worst body otherwise.
 
     Raises:
         EquilibriumError: names the body where their share is largest, and their resultant.
@@ -254,14 +260,14 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
 
 
 def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Find the static equilibrium of a mechanism near the pose ``resting``. Where friction slips, its kinetic
-    coefficient is used in the next attempt.
+    """Return the static equilibrium of a mechanism near the pose ``resting`` as an operating point. If static
+    friction gives way there, the search is repeated with the kinetic coefficient.
 
     Raises:
         EquilibriumError: none was found.
     """
     while True:
-        rest = _settled(friction, resting)
+        rest = _settle_with_slip(friction, resting)
         point = replace(_at_pose(OperatingKind.STATIC, friction, rest), kind=OperatingKind.STATIC)
         if not friction.count:
             return point
@@ -271,21 +277,22 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
             return replace(point, state=point.bristles.state, friction=friction)
 
 
-def _settled(friction: StickingFriction, state: State) -> State:
-    """Rest near a state, where pairs of two slip whose friction would not hold; their forces then stay.
+def _settle_with_slip(friction: StickingFriction, state: State) -> State:
+    """Return the state at rest that a mechanism reaches from a state. Contacts whose friction exceeds its limit
+    there are released to slip with constant friction force, and the search is repeated until nothing more slips.
 
     Raises:
         EquilibriumError: none was found.
     """
     pairs, slips, before = PairsAtRest(friction.equations), Slips(), state
     for _ in range(MOST_SLIDES):
-        begin, loose = pairs.loosened(state, slips)
+        begin, loose = pairs.with_constant_friction(state, slips)
         with one_blas_thread():
-            rest = replace(StepsToRest(friction, begin, loose).settled(begin), theta=None)
+            rest = replace(StepsToRest(friction, begin, loose).equilibrium(begin), theta=None)
         found = pairs.slips_of_two(rest)
         if not (slips := slips | found):
             return rest
-        state = pairs.limited(rest, slips)
+        state = pairs.with_friction_limits(rest, slips)
         if np.abs(rest.position - before.position).max() <= STOOD * friction.system.largest_length:
             return state
         before = rest
@@ -312,9 +319,8 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Return the largest rate of change of velocity, spin and elastic rates as seen in the axes of the rotating
-    bodies [m/s2, rad/s2].
-    """
+    """Return the largest rate of change of translational velocities, angular velocities and elastic rates as seen
+    in the rotating axes of the bodies [m/s^2, rad/s^2]. It is zero for a steady rotation."""
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity[None])
     for index in range(layout.frames):

@@ -38,9 +38,9 @@ class StateKind(IntEnum):
 
 
 def kind_of_unit(unit: str) -> StateKind:
-    """Return whether states with this unit are velocities or stresses, from the parity of the power of seconds in
-    it. It is UNKNOWN for an empty or foreign unit, or roots of energy or mass.
-    """
+    """Return whether a state with this unit is a velocity (or momentum) or a stress (or force, displacement). The
+    power of seconds in the unit decides: odd for velocities, even for stresses. It is UNKNOWN for an empty or
+    unknown unit, and for roots of units."""
     power = 0.0
     for place, part in enumerate(unit.split("/")):
         for factor in part.split():
@@ -57,13 +57,12 @@ def kind_of_unit(unit: str) -> StateKind:
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
-    """Return the kind (velocity, stress or unknown) of each state of a linear model, shape (order,), from units,
-    ports and the structure of its matrices.
-    """
+    """Return for each state of a linear model whether it is a velocity, a stress or of unknown kind: shape
+    (order,). It is judged by its unit, by the ports that act on it and by the states it is coupled with."""
     kinds = _per_entry(model.states, [kind_of_unit(block.unit) for block in model.states])
     if (kinds != StateKind.UNKNOWN).all():
         return kinds
-    _from_ports(model, kinds)
+    _set_kinds_from_ports(model, kinds)
     same = _pattern(model.descriptor) + _pattern(model.effort_matrix)
     other = _pattern(model.structure)
     while (unknown := kinds == StateKind.UNKNOWN).any():
@@ -77,10 +76,9 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
     return kinds
 
 
-def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
-    """Set the kind of states of unknown kind on which inputs of a known unit act, in the array ``kinds`` in
-    place.
-    """
+def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
+    """Set the kind (velocity or stress) of those states of unknown kind on which inputs of a known unit act: forces
+    act on velocities. The array ``kinds``, shape (order,), is changed in place."""
     inputs = _per_entry(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
@@ -88,12 +86,14 @@ def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
 
 
 def _per_entry(parts: Sequence[StateBlock | Port], values: Sequence[int]) -> IntArray:
-    """Repeat the value of each state block or port for each of its entries, shape (entries,)."""
+    """Repeat one value for each state block or port as often as the block has entries, and return them as an
+    integer array, shape (entries,)."""
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 
 
 def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return the symmetrized sparsity pattern of a matrix as ones, without the diagonal."""
+    """Return a sparse matrix of ones at the off-diagonal entries of a square matrix or of its transpose: the graph
+    of states that the matrix couples."""
     links = sparse.csr_array(abs(matrix) + abs(matrix).T)
     links = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
     links.eliminate_zeros()
@@ -154,50 +154,48 @@ class EnergyForm:
 
     @property
     def free_ports(self) -> Array:
-        """Input matrix of the free coordinates a, shape (n - k, inputs). Inputs that prescribe velocities act
-        through inertia.
-        """
+        """Input matrix of the model in the coordinates that constraints leave free, shape (n - k, inputs). Inputs
+        that prescribe velocities act on them through inertia."""
         rates = self.structure - self.dissipation
         return np.asarray(self.free.T @ (rates @ self.ties @ self.tie_ports + self.ports))
 
     @property
     def free_outputs(self) -> Array:
-        """Output matrix of the free coordinates a, shape (outputs, n - k)."""
+        """Output matrix of the model in the coordinates that constraints leave free, shape (outputs, n - k)."""
         return np.asarray(self.seen @ self.free)
 
     @property
     def seen(self) -> Array:
-        """Output matrix of all energy coordinates, shape (outputs, n), in which outputs that read multipliers of
-        constraints are expressed by the coordinates.
-        """
+        """Output matrix of all n energy coordinates of the model, shape (outputs, n). Outputs that are forces of
+        constraints are expressed by the coordinates."""
         return np.asarray(self.outputs - self.tie_outputs @ self.ties.T @ (self.structure - self.dissipation))
 
     @property
     def coupling(self) -> Array | None:
-        """Matrix that couples velocities with stresses in the free motions: L in ``dv/dt = -D v - L s + ..., ds/dt
-        = L^T v``. None if the model has another form.
-        """
+        """Matrix L, shape (velocities, stresses), that couples velocities v with stresses s in the free coordinates
+        of the model. The equations are ``dv/dt = -D v - L s + ..., ds/dt = L^T v``. None if the model does not have
+        this form."""
         k = self.free_velocities
         if k is None:
             return None
-        J, R = self.among_free(self.structure), self.among_free(self.dissipation)
+        J, R = self.on_free_states(self.structure), self.on_free_states(self.dissipation)
         size = max(np.abs(J).max(initial=0.0), np.abs(R).max(initial=0.0))
         others = (J[k:, k:], R[k:, :])
         if max(np.abs(block).max(initial=0.0) for block in others) > ROUND_OFF * size:
             return None
         return np.asarray(-J[:k, k:])
 
-    def among_free(self, matrix: Array) -> Array:
-        """Restrict a matrix of the energy coordinates, shape (n, n), to the coordinates that constraints leave
-        free, shape (n - k, n - k).
-        """
+    def on_free_states(self, matrix: Array) -> Array:
+        """Project a matrix of all energy coordinates of the model, shape (n, n), onto the coordinates that
+        constraints leave free. The result has the shape (n - k, n - k)."""
         if not self.ties.shape[1]:
             return matrix
         return np.asarray(self.free.T @ matrix @ self.free if matrix.any() else np.zeros((self.free.shape[1],) * 2))
 
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
-    """Convert a linear model to energy coordinates, in which its energy is ``|y|^2 / 2``, by dense matrices.
+    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is ``|y|^2 / 2`` (Cholesky
+    factor of the energy matrix). The result has dense matrices and orthonormal constraints.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints, inputs that
@@ -241,9 +239,8 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Return the largest entries of the rows of a matrix E and the LU factors of E with scaled rows; refuse a
-    singular matrix.
-    """
+    """Return a dense LU factorization of a square matrix E: the largest absolute entry of each row, and factors and
+    pivots of E with rows divided by these. Raise an error if E is singular."""
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
         raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
@@ -256,7 +253,8 @@ def _factors(E: Array) -> tuple[Array, Array, Array]:
 
 
 def _solve(factors: tuple[Array, Array, Array], right: Array) -> Array:
-    """Solve the transposed system E^T x = right with the factors that ``_factors`` returned for E."""
+    """Solve the transposed system E^T x = right and return x, shape (n, columns), with the LU factors of E from
+    ``_factors``."""
     size, lower_upper, pivots = factors
     if not len(size):
         return right
@@ -264,9 +262,9 @@ def _solve(factors: tuple[Array, Array, Array], right: Array) -> Array:
 
 
 def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
-    """Return the matrices to and from energy coordinates, with velocities first, and the number of velocities. It
-    is None if velocities cannot be separated from stresses.
-    """
+    """Return the matrices that transform states to energy coordinates and back, with velocities before stresses,
+    and the number of velocities. The number is None if the energy couples velocities with stresses or some kind is
+    unknown."""
     groups = [np.flatnonzero(kinds == kind) for kind in (StateKind.VELOCITY, StateKind.STRESS)]
     if (kinds == StateKind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
         return (*_energy_coordinates(energy), None)
@@ -277,9 +275,8 @@ def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, in
 
 
 def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
-    """Factor an energy matrix W as U^T U and return U and a right inverse X with U X = I. States without energy
-    have no row in U.
-    """
+    """Factor a symmetric energy matrix W as U^T U and return U, shape (rank, n), and a right inverse X with U X =
+    I. States without energy have no row in U; an indefinite W raises an error."""
     energy = (energy + energy.T) / 2
     diagonal = np.diag(energy)
     if (diagonal < 0).any():
@@ -303,8 +300,9 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Orthonormalize the constraints ``ties``, shape (n, multipliers), and transform their ports and outputs.
-    Return them with a basis of the coordinates that they leave free.
+    """Replace the constraint directions ``ties``, shape (n, multipliers), by orthonormal ones without redundant
+    ones, and transform their inputs and outputs with them. Return these three and an orthonormal basis of the free
+    coordinates.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -339,9 +337,8 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Return the output matrix in energy coordinates, shape (outputs, n), and refuse outputs of displacements
-    without energy.
-    """
+    """Return the output matrix of a linear model in energy coordinates, shape (outputs, n). Raise an error for
+    outputs that read displacements without energy."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)

@@ -46,12 +46,14 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """Absolute values of the response, shape (k, outputs, inputs), in units of outputs over inputs."""
+        """Absolute values of this frequency response, shape (frequencies, outputs, inputs), in units of outputs
+        over inputs."""
         return np.abs(self.values)
 
     @property
     def phase(self) -> Array:
-        """Phase angles of the response, unwrapped along the frequencies, shape (k, outputs, inputs) [rad]."""
+        """Phase angles of this frequency response, unwrapped along the frequencies, shape (frequencies, outputs,
+        inputs) [rad]."""
         return np.unwrap(np.angle(self.values), axis=0)
 
 
@@ -89,7 +91,8 @@ def _solver(model: ObservedPHDAE) -> "_SecondOrder | _FirstOrder | _Motions":
 
 
 def checked_frequencies(omegas: ArrayLike) -> Array:
-    """Check that frequencies are finite and not negative, and return them as an array, shape (k,) [rad/s].
+    """Check that the user's frequencies are finite and not negative, and return them as an array, shape (k,)
+    [rad/s]; raise a ``ParameterError`` otherwise.
 
     Raises:
         ParameterError: frequencies that are negative or not finite.
@@ -100,9 +103,9 @@ def checked_frequencies(omegas: ArrayLike) -> Array:
     return frequencies
 
 
-def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
-    """Return the complex amplitudes of all motions for unit harmonic inputs at a frequency [rad/s], shape (n,
-    inputs).
+def harmonic_responses(mechanics: LinearMechanics, omega: float) -> ComplexArray:
+    """Return the complex amplitudes of all coordinates of a second-order model for unit harmonic inputs of angular
+    frequency ``omega`` [rad/s], shape (n, inputs).
 
     Raises:
         PoleError: an undamped pole.
@@ -127,7 +130,7 @@ class _SecondOrder:
         )
         self._rates = rates if rates.nnz else None
         self._rough = abs(self._stiffness)
-        self._inner = [(each, sparse.csr_array(size @ each.quick @ size)) for each in mechanics.inner]
+        self._inner = [(each, sparse.csr_array(size @ each.fast_stiffness @ size)) for each in mechanics.inner]
         self._ties = sparse.csr_array(mechanics.constraint_matrix @ size)
         self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
 
@@ -143,7 +146,7 @@ class _SecondOrder:
         if self._rates is not None:
             dynamic = dynamic + 1j * omega * self._rates
         for each, quick in self._inner:
-            dynamic = dynamic + each.share(1j * omega) * quick
+            dynamic = dynamic + each.stiffness_fraction(1j * omega) * quick
         x = self._solve(sparse.csr_array(dynamic), omega)
         self._check_pole(x, omega)
         return x
@@ -156,9 +159,9 @@ class _SecondOrder:
         return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
-        """Refuse a frequency at which the response x is that of an undamped pole, judged by its work relative to
-        its energy.
-        """
+        """Raise a ``PoleError`` if the response x of a second-order model, shape (n, inputs), at angular frequency
+        ``omega`` [rad/s] is that of an undamped resonance: the work of the inputs is then tiny compared with the
+        energy."""
         if not np.isfinite(x).all():
             raise _pole(omega)
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))

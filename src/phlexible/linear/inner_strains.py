@@ -50,44 +50,45 @@ class InnerStrains:
 
     @property
     def size(self) -> int:
-        """Number of internal strains with this relaxation time."""
+        """Number of strains of viscoelastic branches (Maxwell elements) that have this relaxation time."""
         return int(self.rows.shape[0])
 
     @property
-    def quick(self) -> sparse.csr_array:
-        """Stiffness of the branches in motions so fast that no dashpot moves, shape (n, n)."""
+    def fast_stiffness(self) -> sparse.csr_array:
+        """Stiffness that the viscoelastic branches (Maxwell elements) with this relaxation time add to motions so
+        fast that no dashpot moves, shape (n, n), sparse."""
         return sparse.csr_array(self.rows.T @ (self.stiffness @ self.rows))
 
-    def share(self, rate: complex) -> complex:
-        """Return the fraction of the fast stiffness ``quick`` that acts if all motions vary as exp(rate t), where
-        the rate is complex [1/s].
-        """
+    def stiffness_fraction(self, rate: complex) -> complex:
+        """Return the complex fraction of the fast stiffness of viscoelastic branches that acts if all motions vary
+        as exp(rate t) with a complex rate [1/s]: rate tau / (1 + rate tau) for the relaxation time tau."""
         return rate * self.time / (1 + rate * self.time)
 
     def of(self, motions: Array, rates: Array) -> Array:
-        """Return the internal strains, shape (strains, m), of m motions, the columns of shape (n, m), that vary as
-        exp(rates t).
-        """
-        return np.asarray(self.share(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
+        """Return the strains of the viscoelastic branches (Maxwell elements), shape (strains, m), in m motions. The
+        motions are columns, shape (n, m), and vary as exp(rates t) with complex rates, shape (m,) [1/s]."""
+        return np.asarray(self.stiffness_fraction(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
 
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
-        """Return the internal strains of a model in other coordinates a, where the motions are x = basis @ a."""
+        """Return these strains of viscoelastic branches as functions of other coordinates a of the model, with
+        motions x = basis @ a."""
         return replace(self, rows=sparse.csr_array(self.rows @ basis))
 
-    def among(self, motions: slice) -> "InnerStrains":
-        """Return those internal strains that the motions of a slice cause, as functions of these motions alone."""
+    def caused_by(self, motions: slice) -> "InnerStrains":
+        """Return those strains of viscoelastic branches that depend on a slice of the motions (those of one body),
+        as functions of these motions alone."""
         own = self.rows[:, motions]
         kept = np.flatnonzero(np.diff(own.indptr))
         stiffness = self.stiffness[kept][:, kept]
         return InnerStrains(self.time, own[kept], stiffness, tuple(self.names[k] for k in kept))
 
     def reduced(self) -> "InnerStrains":
-        """Return an equivalent set of the fewest internal strains, which exert the same forces on motions, with
-        unit stiffness. There are as many as motions strain independently.
+        """Return an equivalent set of as few strains of viscoelastic branches as possible, with unit stiffness,
+        that exerts the same forces on the motions. Their number is the rank of the fast stiffness.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """
-        values, vectors = linalg.eigh(self.quick.toarray())
+        values, vectors = linalg.eigh(self.fast_stiffness.toarray())
         kept = values > ROUND_OFF * len(values) * values.max(initial=0.0)
         roots = np.sqrt(values[kept])
         return InnerStrains(
@@ -99,8 +100,8 @@ class InnerStrains:
 
 
 def inner_strains(system: System, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
-    """Collect the internal strains of all viscoelastic laws of a system about a state, one object for each
-    relaxation time, ascending.
+    """Collect the strains of all viscoelastic branches (springs and dashpots in series, Maxwell elements) of a
+    system about a state, linearized in small motions: one object for each relaxation time, in ascending order.
 
     Args:
         system: system with the viscoelastic laws.
@@ -171,7 +172,8 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
 
 
 def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield the viscoelastic laws of springs and of rod strains, with what strains them."""
+    """Yield, for each viscoelastic spring and rod strain of a system: its law, the derivative of its coordinate
+    with respect to small motions, a unit matrix as stiffness factor, and name and unit of the strain."""
     places = [k for k, (_, force) in enumerate(system.forces) if force.relaxation]
     if not places:
         return
@@ -187,9 +189,9 @@ def _of_elements(system: System, state: State, motion: sparse.csr_array) -> Iter
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return the block matrices S, S B and S / tau of the internal strains of all relaxation times, for a model of
-    ``motions`` motions. B strains the branches, S is their stiffness, tau their relaxation time.
-    """
+    """Return three sparse block matrices of the strains of all viscoelastic branches of a model: stiffness S, S B,
+    where B gives strain rates from the velocities of the ``motions`` coordinates, and S / tau with the relaxation
+    times tau."""
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none

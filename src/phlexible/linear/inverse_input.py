@@ -41,15 +41,13 @@ class InverseInput:
     lead: float
 
     def __call__(self, time: float) -> float:
-        """Return the input at a time [s] counted from the beginning of the motion, linear between instants [N or N
-        m].
-        """
+        """Return the computed input force or torque [N or N m] at a time [s] counted from the beginning of the
+        prescribed motion, interpolated linearly; zero outside its window."""
         return float(np.interp(time, self.time, self.force, left=0.0, right=0.0))
 
     def delayed(self, time: float) -> float:
-        """Return the input at a time [s] of a run that begins with the window of the input, so that the motion
-        begins at ``lead``.
-        """
+        """Return the computed input force or torque [N or N m] at a time [s] of a run that starts together with the
+        input, i.e. ``lead`` before the prescribed motion begins."""
         return self(time - self.lead)
 
 
@@ -62,7 +60,9 @@ def inverse_input(
     *,
     accuracy: float = 0.0,
 ) -> InverseInput:
-    """Compute the bounded input of a linear model for which its output follows a path from rest to rest.
+    """Compute the force or torque over time with which the single output of a linear model follows a prescribed
+    path from rest to rest. The frequency response is inverted. The input is bounded and begins before the motion
+    does.
 
     Args:
         model: one input, and as output one acceleration that the input can change at frequency zero (a motion that
@@ -132,9 +132,8 @@ def _check_model(model: object) -> None:
 
 
 def _accelerations(path: Callable[[float], float], time: Array, duration: float, step: float) -> Array:
-    """Return the second time derivative of a path at the given times, shape (N,), by differences of fourth order.
-    The path is at rest before and after.
-    """
+    """Return the second time derivative of a path (function of time) at the given times, shape (N,), by central
+    differences of fourth order. Before time 0 and after ``duration`` the path is at rest."""
     further = np.concatenate([time[:2] - 2 * step, time, time[-2:] + 2 * step])
     values = np.array(
         [
@@ -147,7 +146,8 @@ def _accelerations(path: Callable[[float], float], time: Array, duration: float,
 
 
 def _check_ends(force: Array, lead: float) -> None:
-    """Check that an input has decayed to zero at both ends of its window; raise an error otherwise."""
+    """Check that an input over time, shape (N,), has decayed to zero at both ends of its window, and raise a
+    ``ParameterError`` otherwise. ``lead`` [s] is named in the message."""
     edge = max(1, int(EDGE * len(force)))
     greatest = np.abs(force).max()
     left = max(np.abs(force[:edge]).max(), np.abs(force[-edge:]).max()) / (greatest or 1.0)

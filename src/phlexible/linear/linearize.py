@@ -16,7 +16,7 @@ from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.inner_strains import in_blocks
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
-from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates
+from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates_of
 from phlexible.linear.stability import check_stability
 from phlexible.linear.steady_rotation import check_constant_coefficients
 from phlexible.linear.sticking import principal_stiffnesses
@@ -26,7 +26,7 @@ from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.state.forces import element_state
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 from phlexible.state.system import System
 
 # Stresses as states of a linear model ([B] (45)): ``M_s ds/dt = B v``, ``M dv/dt = ... - B^T s``.
@@ -51,7 +51,8 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Collect the stress states of all bodies, then of all springs, then of friction that sticks.
+    """Collect the stresses that are states of a linear model in stress form: those of all bodies, then spring
+    forces, then forces of friction that sticks; with compliance matrix, strain rates and names.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -73,9 +74,8 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return the second-order model with the elastic stiffness that the stress states imply; viscosity is scaled
-    with it.
-    """
+    """Return a copy of a second-order model with the elastic stiffness that follows from the stress states of the
+    bodies, and viscous damping to match. It is softer than that of displacements if stresses are continuous."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -92,14 +92,15 @@ def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress
 
 
 def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> StressSpace:
-    """Return the space of stresses of a body; that of a rigid body is empty."""
+    """Return the space of stresses (such as bending moments along a beam) of a floating body in a linear model of
+    stress form; it is empty for a rigid body."""
     return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
-    """Return the stiffnesses of all springs, sticking friction springs and touching pairs. With them come the
-    derivatives of their coordinates with respect to small motions, and their forces as state blocks.
-    """
+    """Return, for all springs, sticking friction springs and touching contact pairs at an operating point: their
+    stiffnesses, shape (k,), the derivatives of their coordinates with respect to small motions, shape (k,
+    velocities), and names and units of their forces."""
     state = point.state
     elements = element_state(system, system.at(state))
     stiffness = np.array(
@@ -109,7 +110,7 @@ def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_a
         pushing = system.forces[int(np.argmin(stiffness))].element
         raise EquilibriumError(f'form="stress": {pushing} pushes away from rest; take form="displacement"')
     stiff = np.flatnonzero(stiffness)
-    motion = world_motions(system, state) @ centred_motions(system, state)
+    motion = world_matrix(system, state) @ centring_matrix(system, state)
     blocks = []
     for k in stiff:
         element, force = system.forces[k]
@@ -187,7 +188,8 @@ def linearization(
     at: OperatingKind = OperatingKind.GIVEN,
     state: State | None = None,
 ) -> Linearization:
-    """Linearize a mechanism about an operating point: return its second-order matrices with inputs and outputs.
+    """Linearize a mechanism about an operating point: return its second-order matrices (mass, damping, stiffness,
+    constraints) together with the generalized forces of the inputs and the rows of the outputs.
 
     Args:
         system: bodies, joints and loads.
@@ -202,7 +204,7 @@ def linearization(
         ModelError: signals that are not of this model.
     """
     point = operating_point(system, at, state)
-    motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
+    motion = sparse.csr_array(world_matrix(system, point.state) @ centring_matrix(system, point.state))
     here = LinearPoint(system, system.at(point.state), motion)
     given = input_rows(here, inputs)
     ports = tuple(port for port, _ in given)
@@ -236,9 +238,8 @@ def displacement_form(
     ports: tuple[Port, ...],
     multipliers: tuple[StateBlock, ...] = (),
 ) -> LinearPHDAE:
-    """Convert second-order matrices to a first-order port-Hamiltonian model with states (q, v, e, lambda). They are
-    displacements, velocities, internal strains and multipliers.
-    """
+    """Convert second-order matrices to a first-order port-Hamiltonian model with states (q, v, e, lambda):
+    displacements, velocities, strains of viscoelastic branches and multipliers of constraints."""
     n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
     one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
     ties = sparse.csr_array((rows, rows))
@@ -259,7 +260,7 @@ def displacement_form(
             np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rest, len(ports)))])
         ),
         effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rest)], "csr"),
-        states=(*coordinates, *rates(coordinates), *names, *multipliers),
+        states=(*coordinates, *rates_of(coordinates), *names, *multipliers),
         ports=ports,
     )
 
@@ -269,7 +270,8 @@ def _inner_names(mechanics: LinearMechanics) -> tuple[StateBlock, ...]:
 
 
 def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
-    """Return names and units of the multipliers of linearly independent constraints."""
+    """Return names and units of the multipliers of the linearly independent constraints of a linearized mechanism,
+    as state blocks."""
     names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
         return names
@@ -277,8 +279,8 @@ def multiplier_blocks(linear: Linearization) -> tuple[StateBlock, ...]:
 
 
 def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
-    """Convert a linearized mechanism to a first-order port-Hamiltonian model with states (v, stress, e, lambda).
-    They are velocities, stresses, internal strains and multipliers.
+    """Convert a linearized mechanism to a first-order port-Hamiltonian model with states (v, stress, e, lambda):
+    velocities, stresses, strains of viscoelastic branches and multipliers of constraints.
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
@@ -311,7 +313,7 @@ def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
         dissipation=sparse.block_diag([mechanics.damping, elastic, R, ties], "csr"),
         port_map=sparse.csr_array(forces),
         effort_map=sparse.eye_array(total, format="csr"),
-        states=(*rates(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear)),
+        states=(*rates_of(linear.coordinates), *found.blocks, *_inner_names(mechanics), *multiplier_blocks(linear)),
         ports=linear.ports,
     )
 

@@ -31,12 +31,12 @@ from phlexible.state.forces import (
     damper_rows,
     element_stiffness,
     has_laws,
-    law_slopes,
+    linearized_state_laws,
     stiffness_of_loads,
 )
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
-from phlexible.state.small_motions import centred_motions, displaced, world_motions
+from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 from phlexible.state.system import System
 
 # Linear momentum balances of one floating body about a steady motion (docs/theory.md, 2 and 7).
@@ -68,8 +68,9 @@ class BodyMatrices:
 
 
 def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
-    """Return the matrices of small motions of a floating body about a steady motion. The body has elastic
-    coordinates ``eta``, shape (n,), and velocities ``nu`` in body axes, shape (velocity_count,).
+    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one floating body about a steady
+    motion. They are in body axes, each of shape (velocities, velocities). The steady motion has elastic coordinates
+    ``eta``, shape (n,), and velocities ``nu`` in body axes.
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
@@ -96,8 +97,8 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
 
 def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
-    """Return the matrices of small motions of a body in absolute coordinates at rest; its prestress is in the
-    stiffness.
+    """Return mass, damping and stiffness matrix of small motions of a string or soft body at rest with nodal
+    positions ``q``; prestress is part of the stiffness. An error is raised if the body moves (nonzero ``rates``).
 
     Raises:
         EquilibriumError: one that moves.
@@ -125,10 +126,9 @@ def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:
-    """Return the matrix A by which a steady motion nu changes the velocities of small motions x, ``delta(nu) =
-    dx/dt + A x``. For translations v and spin w: ``delta(v) = w x dr + v x dtheta``, ``delta(w) = w x dtheta``
-    (cross products).
-    """
+    """Return the matrix A, shape (velocities, velocities), with which the velocity of a steadily moving body
+    changes in a small motion x. In body axes it is ``delta(nu) = dx/dt + A x``. It contains cross products with the
+    steady velocities ``nu``."""
     v, w, _ = split_velocity(body, nu)
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
@@ -138,9 +138,8 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 
 
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
-    """Return the derivatives of the quadratic velocity forces of a body (centrifugal, Coriolis) at zero elastic
-    rates. They are with respect to its N velocities, shape (N, N), and its n elastic coordinates, shape (N, n).
-    """
+    """Return the derivatives of the centrifugal and Coriolis forces of a floating body at zero elastic rates: with
+    respect to its N velocities, shape (N, N), and with respect to its n elastic coordinates, shape (N, n)."""
     v, w, _ = split_velocity(body, nu)
     first, second, n = body.first_moments, body.all_moments, body.elastic_count
     xi = np.concatenate([[1.0], eta])
@@ -197,10 +196,9 @@ FEEDS = "a function of the state that feeds energy with the velocity: its dampin
 
 
 def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str]]:
-    """Linearize the state-dependent force laws about an operating point. Return those that a linear model can have,
-    and name and reason for those it leaves out.
-    """
-    laws = law_slopes(system, system.at(state)) if has_laws(system) else []
+    """Linearize all force laws of a system that are Python functions of the state, about a state. Return those that
+    a linear model can contain, and a text with name and reason for each one that it leaves out."""
+    laws = linearized_state_laws(system, system.at(state)) if has_laws(system) else []
     reasons = [_reason(law) for law in laws]
     named = [(load.value, str(load)) for load in system.loads]
     named += [(force.value, str(element)) for element, force in system.forces]
@@ -264,45 +262,45 @@ class LinearMechanics:
 
     @property
     def size(self) -> int:
-        """Number of coordinates (small motions) of the model."""
+        """Number of coordinates (small motions of all bodies) of this second-order model."""
         return int(self.mass.shape[0])
 
     @property
     def freedom(self) -> int:
-        """Number of coordinates that the constraints leave free."""
+        """Number of degrees of freedom of this second-order model: coordinates minus independent constraints."""
         return self.size - int(self.constraint_matrix.shape[0])
 
     @property
     def inner_count(self) -> int:
-        """Number of internal strains of viscoelastic laws."""
+        """Number of strains of viscoelastic branches (Maxwell elements), for all relaxation times, of this
+        second-order model."""
         return sum(each.size for each in self.inner)
 
     @property
     def circulatory(self) -> sparse.csr_array:
-        """Stiffness of forces without potential, shape (n, n); a zero matrix if there are none."""
+        """Skew (circulatory) stiffness matrix of forces without potential, such as follower loads, shape (n, n),
+        sparse; a zero matrix if there are none."""
         return sparse.csr_array(self.mass.shape) if self.without_potential is None else self.without_potential
 
     @property
     def is_circulatory(self) -> bool:
-        """Whether the stiffness of forces without potential is more than negligible beside the symmetric
-        stiffness.
-        """
+        """Whether the stiffness of forces without potential (follower loads, friction) exceeds a hundredth of the
+        symmetric stiffness in any entry. It must not be neglected then."""
         return _relative_to_rows(sparse.coo_array(self.circulatory), self.stiffness) > CIRCULATORY
 
     @property
     def is_gyroscopic(self) -> bool:
-        """Whether the model has gyroscopic terms, that is, a nonzero skew velocity matrix."""
+        """Whether this second-order model has gyroscopic terms, that is, a nonzero skew matrix of velocities."""
         return bool(self.velocity.nnz)
 
     @property
     def is_damped(self) -> bool:
-        """Whether the model has a nonzero damping matrix."""
+        """Whether this second-order model has a nonzero damping matrix."""
         return bool(self.damping.nnz)
 
     def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
-        """Return the model in coordinates a with x = basis @ a, shape (n, m); the columns of the basis must satisfy
-        the constraints.
-        """
+        """Return this second-order model in coordinates a with x = basis @ a, shape (n, m), without constraints;
+        the columns of the basis must satisfy the constraints."""
         left = basis.T
 
         def congruent(matrix: sparse.csr_array) -> sparse.csr_array:
@@ -321,22 +319,22 @@ class LinearMechanics:
             None if self.without_potential is None else congruent(self.without_potential),
         )
 
-    def with_few_strains(self) -> "LinearMechanics":
-        """Return an equivalent model with the fewest internal strains for each relaxation time."""
+    def with_fewest_strains(self) -> "LinearMechanics":
+        """Return an equivalent second-order model with as few strains of viscoelastic branches as possible for each
+        relaxation time."""
         return replace(self, inner=tuple(each.reduced() for each in self.inner))
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """Return the second-order matrices of a mechanism about an operating point, without inputs and outputs, and
-    descriptions of the forces that they leave out.
-    """
+    """Return the second-order matrices (mass, damping, stiffness, constraints) of a mechanism about an operating
+    point, without inputs and outputs. Return also texts that describe forces which the linear model leaves out."""
     state = point.state
     motion = _motions(system, state)
     parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
     places = [system.layout.place(index) for index in range(system.layout.frames)]
     spins = [state.velocity[place][system.dimension :] for place in places]
     turning = [index for index, spin in enumerate(spins) if spin.any()]
-    centred = centred_motions(system, state, turning)
+    centred = centring_matrix(system, state, turning)
     mass, velocity, damping, stiffness = (
         sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
         for name in ("mass", "velocity", "damping", "stiffness")
@@ -390,15 +388,15 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
 
 
 def _motions(system: System, state: State) -> sparse.csr_array:
-    """Return the matrix, shape (velocities, velocities), that converts small motions of bodies in body axes to
-    those of their centres of mass. Translations are then in world axes.
-    """
-    return sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
+    """Return the matrix, shape (velocities, velocities), that converts small motions of all bodies from reference
+    points to centres of mass. Translations are in body axes before, and in world axes after it."""
+    return sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
 
 
 def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix, shape (forces, velocities), of the rates at which small motions move dampers and
-    state-dependent laws.
+    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers and of the measured values
+    of state-dependent laws. It multiplies the rates of small motions in a state; rates of dampers are scaled by the
+    root of their damping.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """
@@ -406,9 +404,8 @@ def _rate_rows(system: System, state: State, motion: sparse.csr_array, laws: lis
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Return the matrices of small motions of one body in body axes, about its reference point or, if it rotates,
-    about its centre of mass.
-    """
+    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one body in a state, in body axes:
+    about its reference point or, if it rotates, about its centre of mass. ``index`` is the number of the body."""
     eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
@@ -417,7 +414,8 @@ def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
 
 
 def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
-    """Return the symmetric part (sign 1) or the skew part (sign -1) of a sparse matrix."""
+    """Return the symmetric part (A + A^T) / 2 of a square sparse matrix A; with ``sign=-1`` its skew part (A - A^T)
+    / 2."""
     result = sparse.csr_array((matrix + sign * matrix.T) / 2)
     result.eliminate_zeros()
     return result
@@ -426,7 +424,8 @@ def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
 def _has_circulatory_part(
     skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
 ) -> bool:
-    """Return whether the skew part of a stiffness matrix acts, beyond round-off, on motions that the joints allow.
+    """Return whether the skew part of a stiffness matrix exceeds round-off on the motions that the constraints
+    ``rows`` allow. Elsewhere joint forces balance it.
 
     Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
     """
@@ -438,9 +437,8 @@ def _has_circulatory_part(
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
-    """Return the largest entry of the sparse matrix ``rest`` relative to the largest entries of its row and column
-    in ``scale``.
-    """
+    """Return the largest absolute entry of the sparse matrix ``rest`` relative to the size of its row and column in
+    ``scale``: the geometric mean of their largest entries. It is 0 for an empty matrix."""
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()

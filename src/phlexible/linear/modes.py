@@ -19,7 +19,7 @@ from phlexible.linear.linearize import Form, Linearization
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE
 from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes, undamped_modes
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 
 # Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``, and where
 # laws creep with B^T S B s tau / (1 + s tau) beside K: then there are real ones, one for each motion and time.
@@ -41,8 +41,8 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
-    """Return the lowest eigenvalues with Im >= 0 of a damped or gyroscopic model, their shapes, shape (n, count),
-    and the number of rigid modes. The model must not have internal strains."""
+    """Return the ``count`` lowest eigenvalues s (with Im s >= 0) of a damped or gyroscopic second-order model.
+    Return also their complex shapes of unit modal mass, shape (n, count), and the number of rigid modes."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
@@ -55,17 +55,17 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
     zero = np.abs(values) <= 1e-7 * level
     values = np.where(zero, 0.0, values)
     rigid = int(zero.sum())
-    return values[:count], _of_unit_mass(mechanics, shapes)[:, :count], rigid
+    return values[:count], _normalized_by_mass(mechanics, shapes)[:, :count], rigid
 
 
-def _of_unit_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> ComplexArray:
+def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> ComplexArray:
     size = np.sqrt(np.einsum("ij,ij->j", shapes.conj(), mechanics.mass @ shapes).real)
     return np.asarray(shapes / np.maximum(size, 1e-300))
 
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
-    """Return the lowest modes of a viscoelastic model that oscillate, grow or are rigid. The decay rates of its
-    other modes come with them if the model is small.
+    """Return the ``count`` lowest modes of a second-order model with viscoelastic branches (Maxwell elements),
+    without those that only decay. The rates of the latter are returned too if the model is small.
 
     Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
     that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
@@ -75,7 +75,7 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
         return _split_modes(mechanics, every.shapes, every.squares, count)
     quick = mechanics.stiffness
     for each in mechanics.inner:
-        quick = sparse.csr_array(quick + each.quick)
+        quick = sparse.csr_array(quick + each.fast_stiffness)
     found = (undamped_modes(each, count + BESIDE) for each in (mechanics, replace(mechanics, stiffness=quick)))
     basis = np.hstack([each.shapes for each in found])
     scale, before = natural_scale(mechanics.mass), np.zeros(0, dtype=np.complex128)
@@ -103,9 +103,8 @@ def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
 
 
 def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
-    """Return a basis of the span of the columns that is orthonormal in the mass matrix, without directions that are
-    round-off.
-    """
+    """Return a basis of the span of the given columns, shape (n, k), that is orthonormal in the mass matrix;
+    directions that are linearly dependent up to round-off are left out."""
     columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, mass @ columns))
     values, vectors = linalg.eigh(columns.T @ (mass @ columns))
     kept = values > DEPENDENT
@@ -115,15 +114,15 @@ def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
 def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
     total = mechanics.stiffness + s * (mechanics.velocity + mechanics.damping) + s**2 * mechanics.mass
     for each in mechanics.inner:
-        total = total + each.share(s) * each.quick
+        total = total + each.stiffness_fraction(s) * each.fast_stiffness
     return sparse.csr_array(total)
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return modes of a viscoelastic model in the span of an undamped modal basis, from one dense eigenvalue
-    problem. Oscillating modes and decay rates are separated.
-    """
-    small = mechanics.projected(basis).with_few_strains()
+    """Return the ``count`` lowest modes of a viscoelastic second-order model projected on a basis of undamped
+    modes, shape (n, k), by one dense eigenvalue problem. Real negative eigenvalues are returned separately as decay
+    rates."""
+    small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
     r = int(kept.sum())
@@ -147,15 +146,15 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
     is_real = np.abs(values.imag) <= REAL * size
     fades = is_real & (values.real < 0)
     chosen = np.flatnonzero(~fades & (is_real | (values.imag > 0)))[:count]
-    shapes = _of_unit_mass(mechanics, np.asarray(basis @ states[r : r + n, chosen]))
+    shapes = _normalized_by_mass(mechanics, np.asarray(basis @ states[r : r + n, chosen]))
     values = values.astype(np.complex128)
     return Modes(values[chosen], shapes, still, None, 0, np.sort(-values[fades].real))
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """Return all eigenvalues and shapes of a model by dense matrices in coordinates of undamped modes, which keep
-    the lowest accurate in a stiff model.
-    """
+    """Return all complex eigenvalues of a damped or gyroscopic second-order model and its shapes, shape (n,
+    eigenvalues). Dense matrices in coordinates of its undamped modes are used, so that low frequencies are accurate
+    in a stiff model."""
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -201,7 +200,8 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 
 def _shift(mechanics: LinearMechanics) -> float:
-    """Return a rate of the size of the lowest elastic frequencies [1/s] as the shift of the eigenvalue solver."""
+    """Return half of the lowest elastic frequency of a second-order model [1/s], which the shift-invert eigenvalue
+    solver uses as its shift."""
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
@@ -239,23 +239,25 @@ class Modes:
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies of the modes, the moduli of the eigenvalues, shape (count,) [rad/s]."""
+        """Angular frequencies of these modes, the moduli of their eigenvalues, shape (count,) [rad/s]; 0 for rigid
+        modes."""
         return np.abs(self.eigenvalues)
 
     @property
     def damping_ratios(self) -> Array:
-        """Damping ratios of the modes, -Re s / ``|s|`` for the eigenvalue s, shape (count,); 0 for rigid modes."""
+        """Damping ratios of these modes, -Re s / ``|s|`` for each eigenvalue s, shape (count,); 0 for rigid
+        modes."""
         size = self.frequencies
         return np.asarray(-self.eigenvalues.real / np.where(size > 0, size, 1.0) + 0.0)
 
     @property
     def elastic_frequencies(self) -> Array:
-        """Frequencies of the modes other than rigid ones [rad/s]."""
+        """Angular frequencies of the modes other than rigid ones, shape (modes,) [rad/s]."""
         return np.asarray(self.frequencies[self.frequencies > 0])
 
     def displacement(self, attachment: Attachment) -> Array | ComplexArray:
-        """Return the displacement of a point in each mode in world axes, shape (count, 3). It is in m for modes of
-        unit modal mass.
+        """Return the displacement of an attachment point of a body in each mode in world axes, shape (count, 3). It
+        is in m for modes of unit modal mass.
 
         Raises:
             ModelError: a body of another model, or the modes of a reduced model.
@@ -266,21 +268,20 @@ class Modes:
 
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
-    """Return the world displacements of a point, shape (k, 3), for k small motions, the columns of ``shapes``,
-    shape (n, k).
-    """
+    """Return the world displacements of an attachment point, shape (k, 3), in k small motions of a linearized
+    mechanism. The motions are the columns of ``shapes``, shape (n, k)."""
     system, state = linear.system, linear.point.state
     if attachment.placed not in system.index:
         raise ModelError(f"{attachment} is on a body of another model")
     weights, vectors = system.point(attachment)
-    motion = world_motions(system, state) @ centred_motions(system, state)
+    motion = world_matrix(system, state) @ centring_matrix(system, state)
     jacobian = sparse.kron(weights[None], sparse.eye_array(3)) @ vectors.jacobian(system.at(state)) @ motion
     return np.asarray((jacobian @ shapes).T)
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
-    """Return the ``count`` lowest modes of a mechanical model, rigid ones included, by the solver that fits its
-    damping; fewer if it has fewer.
+    """Return the ``count`` lowest modes of a second-order model, rigid modes included, by the eigenvalue solver
+    that the model needs: for symmetric, complex or viscoelastic problems.
 
     Raises:
         ParameterError: a count below 1.
@@ -310,8 +311,8 @@ STILL = 1e-6  # share of the energy of a constant state that is kinetic
 
 
 def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
-    """Return the ``count`` lowest modes of any linear model with zero inputs, also of inputs that prescribe a
-    velocity.
+    """Return the ``count`` lowest modes of any linear port-Hamiltonian model whose inputs are all zero (prescribed
+    velocities too).
 
     Raises:
         ParameterError: a count below 1.
@@ -361,15 +362,14 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Return the lowest modes of a model of velocities and stresses, computed from its second-order form. Their
-    shapes are states of energy 1/2.
-    """
+    """Return the ``count`` lowest modes of a first-order model of velocities and stresses, computed from its
+    second-order form. Their shapes are states with the energy 1/2."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
     still = rates == 0
-    states = motions.of_velocities(shapes.astype(np.complex128))
-    states += np.where(still, 0.0, motions.of_strains(shapes / np.where(still, 1.0, rates)))
+    states = motions.velocity_states(shapes.astype(np.complex128))
+    states += np.where(still, 0.0, motions.strain_states(shapes / np.where(still, 1.0, rates)))
     energy = np.einsum("ij,ij->j", states.conj(), motions.model.energy_matrix @ states).real
     rigid = modes.rigid_modes if not mechanics.is_damped else undamped_modes(mechanics, 1).rigid
     self_stresses = motions.stress_count - (mechanics.freedom - rigid)
@@ -377,10 +377,9 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Compute all modes of a model in energy coordinates by dense matrices. Constant states count as motions unless
-    it is known that they are stresses.
-    """
-    kernel = _kernel(form.among_free(form.structure - form.dissipation), _round_off(form))
+    """Return all modes of a linear model in energy coordinates by dense matrices. States that never change are
+    separated: rigid motions from self-stresses where velocities are known, else all count as rigid motions."""
+    kernel = _kernel(form.on_free_states(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities
     _, shares, rotation = linalg.svd(constants[:v]) if constants.size else (0, np.zeros(0), np.eye(0))
@@ -399,15 +398,15 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
 
 
 def _round_off(form: EnergyForm) -> float:
-    """Return the round-off of rates of a model in energy coordinates, relative to the size of its matrices."""
+    """Return the size of rates of a model in energy coordinates that are numerical round-off: 1e-12 times its order
+    times the largest entry of its matrices."""
     largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
     return float(ZERO_ENERGY * len(form.structure) * largest)
 
 
 def _kernel(matrix: Array, round_off: float) -> Array:
-    """Return an orthonormal basis of the null space of a matrix, up to the given round-off of its singular
-    values.
-    """
+    """Return an orthonormal basis of the null space of a matrix, shape (n, k): its right singular vectors with
+    singular values up to ``round_off``."""
     if not matrix.size:
         return np.zeros((len(matrix), 0))
     _, values, right = linalg.svd(matrix)
@@ -415,9 +414,9 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
-    """Return the number of independent self-stress states of a model with ``rigid`` rigid modes, which no motion
-    changes.
-    """
+    """Return the number of independent states of self-stress of a linear model in stress form, i.e. stresses in
+    balance with themselves that no motion changes; 0 in displacement form. ``rigid`` is the number of its rigid
+    modes."""
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints
@@ -427,9 +426,8 @@ def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
 
 
 def _modes_without_energy(model: ObservedPHDAE, count: int) -> Modes:
-    """Return the lowest modes of a model whose energy is not positive, from all of its finite eigenvalues. Zero
-    eigenvalues count as rigid.
-    """
+    """Return the ``count`` lowest modes of a linear model whose energy is not positive, from a generalized dense
+    eigenvalue problem. Zero eigenvalues count as rigid modes."""
     model = without_algebraic_states(model)
     E, A = model.descriptor.toarray(), model.system_matrix.toarray()
     values, states = linalg.eig(A, E)

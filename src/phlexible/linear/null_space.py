@@ -32,13 +32,14 @@ class NullSpace:
 def null_space_basis(
     matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
 ) -> sparse.csr_array:
-    """Return a sparse basis of the null space of a matrix as columns, shape (n, m); see ``null_space``."""
+    """Return a sparse basis of the null space of a constraint matrix of shape (rows, n), i.e. of the motions that
+    it allows, as columns, shape (n, m)."""
     return null_space(matrix, weights, allow_dependent).basis
 
 
 def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False) -> NullSpace:
-    """Compute a sparse basis of the null space of a matrix, shape (rows, n), by Gauss-Jordan elimination. The basis
-    has an identity in the rows of the free coordinates.
+    """Compute a sparse basis of the null space of a matrix, shape (rows, n), by Gauss-Jordan elimination with
+    pivoting. The rows of the basis that belong to the free coordinates form an identity matrix.
 
     Args:
         matrix: G, shape (rows, n).

@@ -62,7 +62,8 @@ class ObservedPHDAE(LinearPHDAE):
 
 
 def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
-    """Return a linearized mechanism as a first-order model, in displacement or in stress form, with its outputs.
+    """Convert a linearized mechanism to a first-order port-Hamiltonian model with the chosen outputs, in
+    displacement or in stress form.
 
     Args:
         stress: space of the stresses of the stress form.
@@ -94,9 +95,8 @@ def mechanical_model(
     output_units: tuple[str, ...],
     linear: Linearization | None = None,
 ) -> ObservedPHDAE:
-    """Convert second-order matrices to a first-order model in displacement form, with states (q, v) and the
-    outputs.
-    """
+    """Convert second-order matrices to a first-order port-Hamiltonian model in displacement form, with states (q,
+    v) (displacements and velocities) and the given names, ports and outputs."""
     ties = multiplier_blocks(linear) if linear is not None else ()
     model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
@@ -108,7 +108,8 @@ def mechanical_model(
 
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
-    """Return a linear model whose outputs are the power-conjugate ones alone, one for each input."""
+    """Return a copy of a linear port-Hamiltonian model whose outputs are exactly the power-conjugate ones B^T Q x,
+    one for each input."""
     rows = model.port_map.T @ model.effort_matrix
     names = tuple(f"rate to {name}" for name in model.inputs)
     units = tuple(port.output_unit for port in model.ports for _ in range(port.size))
@@ -121,9 +122,9 @@ def dense_model(
     output_matrix: Matrix,
     names: tuple[str, ...],
 ) -> ObservedPHDAE:
-    """Make a small port-Hamiltonian model from dense matrices (E, J, R, B, Q) of ``E dx/dt = (J - R) Q x + B u``.
-    Inputs and outputs are those of the model ``source``.
-    """
+    """Make a small linear port-Hamiltonian model from five dense matrices (E, J, R, B, Q) and an output matrix. The
+    equations are ``E dx/dt = (J - R) Q x + B u``. Names of inputs and outputs are those of ``source``, ``names``
+    are those of the states."""
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
     return ObservedPHDAE(
         E,
@@ -150,7 +151,8 @@ def observed(
     units: tuple[str, ...] = (),
     form: Form | None = None,
 ) -> ObservedPHDAE:
-    """Add outputs to a linear port-Hamiltonian model: names, matrix, and the order of time derivative of each."""
+    """Return a linear port-Hamiltonian model with additional outputs. They are given by their names, an output
+    matrix of shape (outputs, order), and for each output how often it is differentiated with respect to time."""
     return ObservedPHDAE(
         model.descriptor,
         model.structure,
@@ -179,7 +181,8 @@ Model = TypeVar("Model", bound=ObservedPHDAE)
 
 
 def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequence[Signal] | None) -> Model:
-    """Return the model with chosen inputs and outputs only, in the given order. None keeps all of them.
+    """Return a linear model with only the chosen inputs and outputs, in the given order; None leaves all inputs or
+    all outputs.
 
     Args:
         inputs: ports, ``port.select(...)``, names of ports or of single inputs.
@@ -218,9 +221,8 @@ def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequenc
 
 
 def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list[int], tuple[Port, ...]]:
-    """Return the columns of the input matrix B that the requested inputs mean, and the ports that belong to
-    them.
-    """
+    """Return, for the inputs that the user wants, their columns in the input matrix B of a linear model and their
+    ports. None stands for all inputs."""
     if wanted is None:
         return list(range(model.port_size)), model.ports
     places = {name: k for k, name in enumerate(model.inputs)}
@@ -244,7 +246,8 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Return the indices of the requested outputs among the rows of the output matrix."""
+    """Return, for the outputs that the user wants, their rows in the output matrix of a linear model. None stands
+    for all outputs."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}
@@ -270,9 +273,8 @@ def _checked(argument: str, wanted: Sequence[Signal]) -> Sequence[Signal]:
 
 
 def _columns(model: ObservedPHDAE, item: Signal, places: dict[str, int]) -> list[int]:
-    """Return the columns of the input matrix B that belong to a port, to a part of one, or to a single input. The
-    list is empty if nothing has this name.
-    """
+    """Return the columns of the input matrix B of a linear model that belong to a port, a part of one or a single
+    input; an empty list if nothing has this name."""
     port = item.port if isinstance(item, PortPart) else item
     name = port.name if isinstance(port, Port) else port
     if name not in [each.name for each in model.ports]:

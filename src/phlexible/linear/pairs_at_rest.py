@@ -44,51 +44,52 @@ class PairsAtRest:
         return self.equations.memory
 
     def forces(self, state: State) -> Array:
-        """Return the generalized forces of all contact pairs in a state, shape (velocities,)."""
+        """Return the generalized forces of contact pairs in a state at rest, shape (velocities,): friction of all
+        contacts, and normal forces of contact groups."""
         if not self._contacts:
             return np.zeros_like(state.velocity)
         return self.equations.forces(state) - self._without_pairs.forces(state)
 
     def round_off(self, state: State) -> Array:
-        """Return the generalized contact forces that round-off of positions can cause, shape (velocities,)."""
+        """Return bounds on the generalized contact forces that the round-off of positions in a state can cause,
+        shape (velocities,)."""
         length = self._system.largest_length
         stiffness = float(np.max(self._memory["contact_group_stiffness"], initial=0.0))
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
         return force * length / self.equations.sizes
 
     def slipped(self, state: State) -> tuple[str, ...]:
-        """Return the names of the contacts in which the friction of a pair is at its limit, one for each such
-        friction spring.
-        """
+        """Return the names of the contacts whose friction is at its limit in a state; a name occurs once for each
+        friction spring (sliding, rolling, drilling) of each pair that slips."""
         numbers = [number for number, own in self.slips(state).items() for _ in range(own.sum())]
         return tuple(str(self._contacts[self._group(number)]) for number in numbers)
 
     def slips_of_two(self, state: State) -> Slips:
-        """Return, of pairs of contacts of two that slip, which friction does, by the numbers of pairs."""
+        """Return those pairs, of contacts between two surfaces only, whose friction slips in a state: by the number
+        of the pair, a mask over sliding, rolling and drilling friction."""
         return {
             number: own
             for number, own in self.slips(state).items()
             if own.any() and self._memory["contact_group_laws"][self._group(number)]
         }
 
-    def loosened(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a state and tables in which pairs of contacts of two that slip exert a constant friction force.
-
-        Those of contacts among many exert none.
-        """
+    def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
+        """Return a state and changed tables in which the slipping contact pairs of ``slips`` resist motions with a
+        constant friction force instead of a spring. In contact groups, slipping friction is set to zero."""
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
             for part, is_slipping in enumerate(slips.get(number, ())[: len(bristles)]):
                 if is_slipping and self._memory["contact_group_laws"][self._group(number)]:
                     bristles[part] *= (1 - ROUND_OFF) / SLACK
-                    hold[self._first(number), part] = SLACK
+                    hold[self._first_member(number), part] = SLACK
                 elif is_slipping:
                     bristles[part] *= 0.0
         return replace(state, branches=self.equations.branches), {"member_hold": hold.ravel()}
 
-    def limited(self, state: State, slips: Slips) -> State:
-        """Return a state whose friction springs are bent as far as friction holds them, kinetic where it slips."""
+    def with_friction_limits(self, state: State, slips: Slips) -> State:
+        """Return a copy of a state in which the friction springs of contact pairs are deflected no further than the
+        friction limit allows; the kinetic limit applies to the pairs that slip (``slips``)."""
         for _ in range(2):
             self.equations.begin(state)
             pairs, turns = self._rows
@@ -100,16 +101,16 @@ class PairsAtRest:
             state = self.equations.after_step(marked)
         return marked
 
-    def _first(self, number: float) -> int:
-        """Return the index of the first member of a pair."""
+    def _first_member(self, number: float) -> int:
+        """Return the index of the first contact member (surface) of the contact pair with this number."""
         return (int(number) - 1) // self._memory.counts["members"]
 
     def _group(self, number: float) -> int:
-        return int(self._memory["member_contact_group"][self._first(number)])
+        return int(self._memory["member_contact_group"][self._first_member(number)])
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
-        """Return the stiffness and damping matrices that all contact pairs add to small motions; friction at its
-        limit adds none.
+        """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose at
+        rest, shape (velocities, velocities) each. Friction at its limit adds nothing.
 
         Args:
             state: pose at rest about which motions are small.
@@ -117,12 +118,12 @@ class PairsAtRest:
                 pairs.
         """
         if not self._contacts:
-            return Tangents.nothing(len(state.velocity))
+            return Tangents.zero(len(state.velocity))
         if not len(
             numbers := self._loaded_velocities(self.equations.forces(state) - self._without_any_pairs.forces(state))
         ):
-            return Tangents.nothing(len(state.velocity))
-        bent, loose = self.loosened(state, self.slips(state))
+            return Tangents.zero(len(state.velocity))
+        bent, loose = self.with_constant_friction(state, self.slips(state))
         both = (each.with_numbers(loose) for each in (self.equations, self._without_pairs))
         changes = [np.array(each.tangents(bent, numbers, None)) for each in both]
         forces, balanced = self.forces(bent), is_balanced * self.forces(state)
@@ -131,7 +132,8 @@ class PairsAtRest:
 
     @cached_property
     def _without_pairs(self) -> RestEquations:
-        """Equations at rest without forces of pairs among many, and without friction of pairs of two."""
+        """Equations of the same mechanism at rest without the forces of contact groups and without friction of
+        contacts between two surfaces. Differences to them are the forces of pairs."""
         memory, are_of_two = self._memory, self._memory["contact_group_laws"] > 0
         names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
         numbers = {name: np.where(are_of_two, memory[name], 0.0) for name in names}
@@ -141,14 +143,14 @@ class PairsAtRest:
 
     @cached_property
     def _without_any_pairs(self) -> RestEquations:
-        """Equations at rest without forces of any pairs."""
+        """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled step
+        without contact stiffness, damping and impact losses."""
         names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
         return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in names})
 
     def slips(self, state: State) -> Slips:
-        """Return by the number of each pair whether its sliding, rolling and drilling friction is at its limit,
-        from a step with slightly larger deflections.
-        """
+        """Return, by the number of each contact pair, a mask of three: whether its sliding, rolling and drilling
+        friction is at its limit in a state. Its friction springs then cannot be deflected further."""
         if not self._contacts:
             return {}
         self.equations.begin(state)
@@ -167,9 +169,8 @@ class PairsAtRest:
         return found
 
     def _bristles(self) -> Iterator[tuple[list[Array], float, list[bool]]]:
-        """Yield, for each pair in contact, views of its friction springs against sliding, rolling and drilling, and
-        the number of the pair.
-        """
+        """Yield, for each contact pair that touches: writable views of the deflections of its friction springs
+        against sliding, rolling and drilling, the number of the pair, and whether each of them slipped."""
         pairs, turns = self._rows
         for row in np.flatnonzero(pairs[:, 0]):
             own = [turns[row, :3], turns[row, 3:4]] if len(turns) else []
@@ -178,14 +179,14 @@ class PairsAtRest:
 
     @property
     def _rows(self) -> tuple[Array, Array]:
-        """Rows of the tables of friction springs of pairs, and of those that resist rotations."""
+        """Tables of the friction springs of contact pairs, one row for each pair: against sliding, and against
+        rolling and drilling."""
         memory = self._memory
         return memory["pair_bristle"].reshape(-1, PAIR), memory["pair_turn"].reshape(-1, TURN)
 
     def _loaded_velocities(self, forces: Array) -> IntArray:
-        """Return the indices of the velocities of all bodies, or of single nodes of bodies with nodes, on which the
-        given forces act.
-        """
+        """Return the indices of all velocities of those bodies (or single nodes of strings and soft bodies) on
+        which the given generalized forces act. Forces have the shape (velocities,)."""
         layout, owner = self._system.layout, np.arange(len(forces))
         owner[layout.linear] = layout.linear[:, :1]
         for index in range(layout.frames):

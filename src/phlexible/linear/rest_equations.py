@@ -41,16 +41,18 @@ class Tangents(NamedTuple):
     damping: sparse.csr_array
 
     @classmethod
-    def nothing(cls, size: int) -> Self:
-        """Return zero matrices for a system with ``size`` velocities and without such forces."""
+    def zero(cls, size: int) -> Self:
+        """Return zero stiffness and damping matrices for a system with ``size`` velocities, for models without
+        contact and friction."""
         return cls(*(sparse.csr_array((size, size)) for _ in range(3)))
 
 
 def tangents_of(
     system: System, numbers: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble stiffness and damping matrices of small motions from the derivatives of forces with respect to some
-    poses and velocities, shape (velocities, numbers) each.
+    """Assemble the stiffness and damping matrices that contact and friction add to small motions, shape
+    (velocities, velocities) each. They come from derivatives of the forces with respect to some of the poses and
+    velocities, shape (velocities, numbers) each.
 
     Args:
         system: that moves.
@@ -66,9 +68,8 @@ def tangents_of(
 
 
 def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
-    """Return the skew part that the stiffness of forces with a potential has, because moments on bodies act in
-    rotated axes, shape (velocities, velocities).
-    """
+    """Return the skew part, shape (velocities, velocities), that the stiffness of conservative forces has when
+    rotations are measured in body axes; it follows from the moments among the generalized ``forces``."""
     frame, axis, place = system.layout.spin
     moments = np.zeros((system.layout.frames, 3))
     moments[frame, axis] = forces[place]
@@ -78,9 +79,8 @@ def _skew_of_potential(system: System, forces: Array) -> sparse.csr_array:
 
 
 def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.csr_array:
-    """Return a sparse matrix, shape (velocities, velocities), with the given columns. Entries that are round-off of
-    others in their row and column are left out.
-    """
+    """Return a sparse matrix, shape (velocities, velocities), that has the given dense ``columns`` at the column
+    indices ``numbers``. Entries that are round-off compared with others in their row and column are dropped."""
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
@@ -89,7 +89,8 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
-    """Return tables in which contacts have no damping and lose no energy in impacts."""
+    """Return replacement tables for the compiled step in which contacts have no damping and lose no energy in
+    impacts."""
     return {name: np.zeros_like(memory[name]) for name in LOSSES}
 
 
@@ -108,22 +109,24 @@ class RestEquations:
         self._equations = StepEquations(self.memory)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Describe how a pickle rebuilds these equations: tables are assembled again from the system."""
+        """Return how a pickle rebuilds these equations at rest: the function to call with the system, from which
+        tables are assembled again."""
         return rest_equations, (self.system, self.stepper.is_redundant)
 
     def with_numbers(self, numbers: Mapping[str, Array]) -> "RestEquations":
-        """Return a copy of these equations with other values in some tables, by name, and with its own memory."""
+        """Return a copy of these equations at rest in which some tables of the compiled step, given by name, have
+        other values. The copy has its own memory."""
         memory = self.memory.with_numbers(numbers)
         return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
 
     def begin(self, state: State) -> None:
-        """Write a pose at rest with its history variables into the tables."""
+        """Store the pose and the history variables of a state in the tables of the compiled step, with zero
+        velocities."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:
-        """Return the state at rest with all viscoelastic strains and impact speeds set to zero. Friction springs
-        keep their deflections.
-        """
+        """Return a copy of a state at rest in which the strains of all viscoelastic branches and stored impact
+        speeds are zero. Friction springs remain deflected."""
         self.begin(state)
         for name in ("branch_strain", "soft_strain", "inner_strain", "impact"):
             self.memory[name][:] = 0.0
@@ -132,19 +135,20 @@ class RestEquations:
 
     @property
     def branches(self) -> Array:
-        """History variables that are in the tables now, in the layout of ``State.branches``."""
+        """History variables (strains of branches, impact speeds, deflections of friction springs) that the tables
+        of the compiled step contain now, in the layout of ``State.branches``."""
         return np.asarray(branches_of(self.memory.rows(self.memory.state[None]))[0])
 
     def moved(self, state: State, change: Array) -> State:
-        """Return the state after a small motion, shape (velocities,), which also deflects friction springs."""
+        """Return the state after a small motion of all bodies, shape (velocities,), in which friction springs are
+        deflected by the motion."""
         bent = self.after_step(state, 2 * change)
         return replace(displaced(self.system, state, change), theta=None, branches=bent.branches)
 
     @cached_property
     def sizes(self) -> Array:
-        """Characteristic size of a motion along each velocity, shape (velocities,): one length of the model or one
-        radian.
-        """
+        """Characteristic size of a motion along each velocity component, shape (velocities,): the length of the
+        model [m], one radian, or a comparable amplitude of an elastic coordinate."""
         system = self.system
         sizes = system.largest_length / np.asarray(self.memory["velocity_weight"])
         sizes[system.layout.linear] = system.largest_length
@@ -152,31 +156,31 @@ class RestEquations:
         return np.asarray(sizes)
 
     def forces(self, state: State, multipliers: Array | None = None) -> Array:
-        """Return the sum of all generalized forces at a pose at rest, shape (velocities,). Joints transmit the
-        given multipliers, or nothing.
-        """
-        pair, moving, loads = self._still_step(state, multipliers)
+        """Return the sum of all generalized forces on the bodies at a pose at rest, shape (velocities,): gravity,
+        loads, springs, elastic forces, contacts and friction, and joint forces for the given multipliers (None:
+        zero)."""
+        pair, moving, loads = self._step_at_rest(state, multipliers)
         missed = self._equations.residual(pair[None], np.ones(1), moving, loads)[0]
         return -missed[0, : self.memory.counts["velocities"]]
 
     def after_step(self, state: State, velocity: Array | None = None, multipliers: Array | None = None) -> State:
-        """Return the given pose with the history variables at the end of a step of one second that begins there at
-        rest.
+        """Return a state with the history variables (such as deflections of friction springs) that it has after one
+        time step. The step of one second begins there at rest. The pose is unchanged.
 
         Args:
             state: the pose, where the step begins at rest.
             velocity: at the end of the step, (velocities,); None: zero.
             multipliers: of the joints in the step; None: zero.
         """
-        pair, moving, loads = self._still_step(state, multipliers)
+        pair, moving, loads = self._step_at_rest(state, multipliers)
         if velocity is not None:
             self.memory.rows(pair[1:])["velocity"][:] = velocity
         row = self._equations.residual(pair[None], np.ones(1), moving, loads, with_ends=True)[1]
         return replace(state, branches=branches_of(self.memory.rows(row))[0])
 
     def tangents(self, state: State, numbers: IntArray, multipliers: Array | None) -> tuple[Array, Array]:
-        """Return the derivatives of all forces with respect to the poses and with respect to the velocities with
-        the given indices, shape (velocities, numbers) each.
+        """Return the derivatives of the sum of all generalized forces at a pose at rest with respect to pose and to
+        velocities. They are along the coordinates with the given indices, shape (velocities, numbers) each.
 
         Bristles bend with the pose. Stiffness is even in the size of a step, damping odd.
 
@@ -185,7 +189,7 @@ class RestEquations:
             numbers: of velocities.
             multipliers: of the joints; None: zero.
         """
-        pair, moving, loads = self._still_step(state, multipliers)
+        pair, moving, loads = self._step_at_rest(state, multipliers)
         directions, found = np.zeros((len(numbers), *pair.shape)), []
         for side in range(2):
             self.memory.rows(directions[:, side])["velocity"][np.arange(len(numbers)), numbers] = 1.0
@@ -194,10 +198,9 @@ class RestEquations:
             found.append(slopes[:, : self.memory.counts["velocities"]].T)
         return -(found[0] + found[1]), -(found[0] - found[1]) / 2
 
-    def _still_step(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
-        """Return a step that stands still at a pose: the state tables at both of its ends, the prescribed vectors
-        and the loads.
-        """
+    def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
+        """Return the data of a time step in which nothing moves from the pose of a state: the state tables at both
+        of its ends, the values of moving ground frames and drives, and the loads."""
         self.begin(state)
         pair = np.stack([self.memory.state] * 2)
         if multipliers is not None:
@@ -207,5 +210,6 @@ class RestEquations:
 
 
 def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
-    """Assemble the tables of a system and return its equations of steps between poses at rest."""
+    """Assemble the tables of a system for the compiled step, and return its equations of time steps between poses
+    at rest. These evaluate forces and their derivatives."""
     return RestEquations(assemble(system), is_redundant)

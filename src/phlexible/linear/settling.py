@@ -18,7 +18,7 @@ from phlexible.errors import EquilibriumError, SingularMatrixError
 from phlexible.linear.rest_equations import without_losses
 from phlexible.linear.sticking import StickingFriction, copied_bristles, without_limits
 from phlexible.state.branches import contacts_of
-from phlexible.state.forces import weights_and_loads
+from phlexible.state.forces import gravity_and_load_forces
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import displaced, size_of_motion
@@ -63,13 +63,13 @@ class StepsToRest:
         numbers = without_losses(memory) | without_limits(memory) | copied_bristles(memory) | loose
         self._equations = friction.equations.with_numbers(numbers)
         at = system.at(state)
-        self._given, self._mass = at.given, system.small_mass(state, at)
+        self._prescribed, self._mass = at.prescribed, system.small_mass(state, at)
         self._inertia = self._mass.diagonal() * self._equations.sizes
         self._has_history = bool(memory.counts["kept_pairs"])
 
-    def settled(self, state: State) -> State:
-        """Return the equilibrium that steps from a state at rest lead to, with the friction springs deflected on
-        the way.
+    def equilibrium(self, state: State) -> State:
+        """Return the static equilibrium of the mechanism that time steps without inertia lead to from a state at
+        rest. Friction springs are deflected by the motion; raise an ``EquilibriumError`` if there is none.
 
         Raises:
             EquilibriumError: steps lead to none.
@@ -80,7 +80,7 @@ class StepsToRest:
         forces = np.abs(self._equations.forces(state))
         if not forces.any():
             return state
-        loads = np.abs(weights_and_loads(system, system.at(state)))
+        loads = np.abs(gravity_and_load_forces(system, system.at(state)))
         first_rate, load_rate = (float((each / self._inertia).max()) for each in (forces, loads))
         size = before_size = first = np.sqrt(4 * FIRST / max(first_rate, load_rate))
         creeping, way = CREEPING * (load_rate or first_rate), np.zeros_like(forces)
@@ -132,9 +132,8 @@ class StepsToRest:
         )
 
     def _after_motion(self, state: State, change: Array) -> State | None:
-        """Return the state at rest after a motion, with closed joints and deflected friction springs; None if the
-        joints do not close.
-        """
+        """Return the state at rest after a small motion ``change`` of the bodies, shape (velocities,), with closed
+        joints and deflected friction springs; None if the joints cannot be closed."""
         multipliers = self._equations.stepper.last_reactions[0]
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
@@ -144,31 +143,29 @@ class StepsToRest:
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
-        """Return the multipliers of the joints for a mechanism that is released at a pose at rest, shape (rows,).
-        Friction limits depend on them.
-        """
+        """Return the multipliers of the joints, shape (rows,), at the moment when the mechanism is released at a
+        pose at rest. Friction limits of joints depend on them."""
         multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
         if len(self._rows):
-            rows = self._system.rows.small_matrix(self._system.at(state, given=self._given))[self._rows]
+            rows = self._system.rows.small_matrix(self._system.at(state, prescribed=self._prescribed))[self._rows]
             multipliers[self._rows] = -SaddlePoint(self._mass, rows).solve(self._equations.forces(state))[1]
         return multipliers
 
     def _with_bristles(self, state: State, multipliers: Array) -> State:
-        """Return the state with friction springs deflected by the displacement from the first pose, as far as their
-        limits allow. Their stiffness is written into the tables.
-        """
+        """Return a state in which friction springs are deflected by the displacement from the first pose. They are
+        deflected as far as friction limits for the given joint multipliers allow. Their stiffness is stored in the
+        tables of the compiled step."""
         known = replace(state, theta=self._equations.assembly.initial_thetas(state))
         return self._friction.write(self._friction.at(known, multipliers), self._equations.memory)
 
     def _close_joints(self, state: State) -> State | None:
-        """Close the joints of a state by Newton's method with the smallest motions and return it; None if they do
-        not close.
-        """
+        """Return the state with closed joints that is nearest to a state, by Newton's method in the mass metric;
+        None if the joints do not close."""
         if not len(self._rows):
             return state
         with suppress(SingularMatrixError):  # joints repeat each other there
             for _ in range(MOST_CLOSINGS):
-                at = self._system.at(state, given=self._given)
+                at = self._system.at(state, prescribed=self._prescribed)
                 gap = self._system.rows.values(at)[0]
                 if self._system.relative_gaps(gap).max() < CLOSED:
                     return state
@@ -181,9 +178,8 @@ class StepsToRest:
 
     @cached_property
     def _farthest(self) -> float:
-        """Largest motion allowed in one step, in lengths of the model or rad, so that nothing passes through thin
-        contact bodies.
-        """
+        """Largest motion that is allowed in one step of the search for an equilibrium, in lengths of the model or
+        rad. It is small where contact bodies are thin, so that nothing passes through them."""
         contacts, dimension = contacts_of(self._system), self._system.dimension
         members = [member for contact in contacts for member in contact.members(dimension)]
         sizes = [member.thickness if member.kind.is_solid else member.radius for member in members]

@@ -38,7 +38,8 @@ UNIT_ENERGY = "J^0.5"
 
 
 def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
-    """Return names and units of the small motions of one body in its own axes, one for each of its velocities."""
+    """Return names and units of the small motions of one body in its own axes: state blocks of size 1, one for each
+    velocity component of the body."""
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(
@@ -53,12 +54,13 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
 
 
 def coordinates(system: System) -> tuple[StateBlock, ...]:
-    """Return names and units of the small motions of all bodies of a system, as state blocks."""
+    """Return names and units of the small motions of all bodies of a system, as state blocks of size 1: the
+    displacement states of its linear model."""
     return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 
-def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
-    """Return names and units of the time derivatives of the given coordinates, as state blocks."""
+def rates_of(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
+    """Return names and units of the time derivatives of the given coordinates, as state blocks ("rate of ...")."""
     return tuple(
         StateBlock(f"rate of {block.name}", "1/s" if block.unit == "1" else f"{block.unit}/s", block.size)
         for block in blocks
@@ -66,7 +68,8 @@ def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
 
 
 def multipliers(system: System) -> tuple[StateBlock, ...]:
-    """Return names and units of the multipliers of all constraints of a system, as state blocks."""
+    """Return names and units of the multipliers (constraint forces) of all constraints of a system, as state blocks
+    of size 1."""
     return tuple(
         StateBlock(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
         for k, (joint, row) in enumerate(system.owners)
@@ -74,9 +77,8 @@ def multipliers(system: System) -> tuple[StateBlock, ...]:
 
 
 def row_units(row: Bilinear) -> tuple[str, str]:
-    """Return the unit of the multiplier of a constraint and the unit of its rate: N and m/s for lengths, N m and
-    rad/s for angles.
-    """
+    """Return the unit of the multiplier of a scalar constraint and the unit of its rate: ("N", "m/s") for lengths,
+    ("N m", "rad/s") for angles."""
     return ("N m", "rad/s") if row.is_angle else ("N", "m/s")
 
 
@@ -114,7 +116,8 @@ class JointForce:
 
     @property
     def number(self) -> int | None:
-        """Index of the coordinate among those of the joint; None if all of them are meant."""
+        """Index of the joint coordinate along which this input force acts; None if it acts along all coordinates of
+        the joint."""
         return coordinate_number(self.joint, self.coordinate)
 
 
@@ -123,8 +126,8 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
-    """Return, for each input of a linear model, its port (name and units) and the generalized forces of a unit of
-    it, shape (velocities,).
+    """Return, for each input of a linear model (force, torque, joint or attachment), its port and the generalized
+    forces of one unit of it. The port has name and units; forces have the shape (velocities,).
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
@@ -158,8 +161,8 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
 
 
 def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor]:
-    """Return the sensors that the user's outputs of a linear model stand for; an attachment or a joint stands for
-    its velocities.
+    """Return the sensors that the user's outputs of a linear model stand for: sensors themselves, the rate of a
+    joint, or velocity and angular velocity of an attachment along all axes.
 
     Raises:
         ModelError: something else.
@@ -181,9 +184,8 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
 def _axes_of(
     port: Attachment, dimension: int, linear: Callable[..., Any], angular: Callable[..., Any]
 ) -> list[Any]:
-    """Return ``linear(port, axis)`` for each world axis and, if the port has an orientation, ``angular(port,
-    axis)`` for each axis of rotation.
-    """
+    """Return the list of ``linear(port, axis)`` for each world axis followed, if the attachment has an orientation,
+    by ``angular(port, axis)`` for each axis of rotation. Used to make forces and torques, or sensors."""
     found = [linear(port, axis) for axis in AXES[:dimension]]
     if port.has_orientation:
         found += [angular(port, axis) for axis in (AXES[2:] if dimension == 2 else AXES)]
@@ -191,7 +193,6 @@ def _axes_of(
 
 
 def _input(name: str, is_angular: bool) -> Port:
-    """Return the port of an input force or moment with the unit of its power-conjugate output (a velocity or
-    angular velocity).
-    """
+    """Return the port of an input with this name: of a moment [N m] whose power-conjugate output is an angular
+    velocity [rad/s] if ``is_angular``, else of a force [N] and a velocity [m/s]."""
     return Port(name, *(("N m", "rad/s") if is_angular else ("N", "m/s")), 1)

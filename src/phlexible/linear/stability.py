@@ -18,10 +18,9 @@ LOOKED_AT = 6
 SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
-def growth(mechanics: LinearMechanics) -> float:
-    """Return the greatest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if the
-    equilibrium is stable.
-    """
+def growth_rate(mechanics: LinearMechanics) -> float:
+    """Return the largest rate [1/s] at which a small motion about an equilibrium grows exponentially; 0 if the
+    equilibrium is stable. Damping is ignored."""
     modes = lowest_symmetric_modes(mechanics, LOOKED_AT)
     scale = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
@@ -38,12 +37,13 @@ def growth(mechanics: LinearMechanics) -> float:
 
 
 def check_stability(mechanics: LinearMechanics) -> None:
-    """Check that a static equilibrium is stable, that is, that no small motion about it grows.
+    """Raise an ``EquilibriumError`` if a static equilibrium is unstable, that is, if any small motion about it
+    grows exponentially.
 
     Raises:
         EquilibriumError: gives the rate at which the motion would grow.
     """
-    if rate := growth(mechanics):
+    if rate := growth_rate(mechanics):
         raise EquilibriumError(
             f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move the initial pose"
             " towards the stable one, or give state=; linearize(state=equilibrium().state) is about this one"

@@ -39,8 +39,8 @@ class StateSpaceMatrices:
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
-    """Return the state space of a model whose inputs prescribe velocities. The velocities in ``accelerations``
-    become states, and their rates inputs.
+    """Return the state-space matrices A, B, C, D of a linear model of which some inputs prescribe velocities. Of
+    the inputs named in ``accelerations``, the velocities become states and their rates become the inputs.
 
     Raises:
         ParameterError: accelerations of inputs that prescribe no velocity.
@@ -49,7 +49,7 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
     form = energy_form(model)
     is_rate = _rate_inputs(model, accelerations, form.tie_ports)
     prescribed = form.ties @ form.tie_ports
-    A, B, C = form.among_free(form.structure - form.dissipation), form.free_ports, form.free_outputs
+    A, B, C = form.on_free_states(form.structure - form.dissipation), form.free_ports, form.free_outputs
     D = form.seen @ prescribed - form.tie_outputs @ form.ties.T @ form.ports
     D_rate = form.tie_outputs @ form.tie_ports
     later = np.array(model.differentiations, dtype=bool)
@@ -74,7 +74,8 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Return a mask of the inputs that are given by their rates, shape (inputs,)."""
+    """Return a mask of the inputs of a linear model that are to be given by their rates, shape (inputs,). They are
+    named in ``accelerations`` and must prescribe velocities."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -92,9 +93,8 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Refuse outputs that depend on the rate of an input that is not given by its rate, as the state space is then
-    improper.
-    """
+    """Raise a ``ModelError`` if an output of a linear model depends on the rate of an input that is not given by
+    its rate. There is no proper state space then; ``D_rate``, shape (outputs, inputs), is the dependence."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > ROUND_OFF * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return
@@ -114,7 +114,8 @@ SINGULAR = 1e-14
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return the dense matrices A, B, C, D of a linear model; multipliers of constraints are eliminated first.
+    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D u``;
+    multipliers of constraints are eliminated first.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
@@ -154,8 +155,8 @@ def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()
 
 
 def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
-    """Write A, B, C, D and the names of states, inputs and outputs to a MATLAB file (level 5); names are cell
-    arrays.
+    """Save state-space matrices A, B, C, D and the names of states, inputs and outputs to a MATLAB file (level 5),
+    names as cell arrays.
 
     Raises:
         ParameterError: a path that does not end in ``.mat``.

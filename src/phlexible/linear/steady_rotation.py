@@ -12,10 +12,10 @@ from phlexible.errors import EquilibriumError
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.null_space import null_space
-from phlexible.state.forces import applied_forces, weights_and_loads
+from phlexible.state.forces import applied_forces, gravity_and_load_forces
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
-from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.small_motions import centring_matrix, world_matrix
 from phlexible.state.system import System
 from phlexible.state.vectors import split_rigid
 
@@ -24,8 +24,8 @@ CONSTANT = 1e-5  # relative; laws of the user have derivatives by differences
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
-    """Check that the linear model about a steady rotation has the same coefficients, in body axes, after the bodies
-    have rotated further.
+    """Check that the linear model about a steady rotation has the same matrices in body axes after the bodies have
+    rotated further. Raise an ``EquilibriumError`` that names the bodies where they change otherwise.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -57,7 +57,7 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
         if float(turned.max()) > CONSTANT * float(abs(creep.rows).max()):
             _refuse(system, np.array([turned.max(axis=0).toarray().argmax()]))
     # Laws that creep count by their springs, which are all that moves at once.
-    stiff, later = (sum((law.quick for law in each.inner), each.stiffness) for each in (mechanics, other))
+    stiff, later = (sum((law.fast_stiffness for law in each.inner), each.stiffness) for each in (mechanics, other))
     sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
     pairs = (
         (stiff, later, 1.0),
@@ -74,7 +74,8 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
 
 
 def _state_after(system: System, state: State, time: float) -> State:
-    """Return the state after a time [s] in which every body moved on with constant velocities in its own axes."""
+    """Return the state of a system after a time [s] in which every floating body moved on with constant velocities
+    in its own axes: a screw motion."""
     layout, d = system.layout, system.dimension
     linear, spin = split_rigid(layout, state.velocity[None])
     position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()
@@ -92,8 +93,9 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the multipliers, shape (rows,), after a rotation with which the forces in body axes are the same as at
-    the operating point.
+    """Return the joint multipliers, shape (rows,), in the rotated state ``after`` with which the forces on the
+    bodies balance as at the operating point. Forces are compared in body axes; an ``EquilibriumError`` is raised if
+    no multipliers do this.
 
     Raises:
         EquilibriumError: no multipliers give these forces.
@@ -103,9 +105,9 @@ def _multipliers_after(system: System, point: OperatingPoint, after: State, mass
         """Return the matrix from small motions in body axes to velocities in world axes, and the applied forces in
         body axes. Loads are those at the time of the operating point.
         """
-        motion = sparse.csr_array(world_motions(system, state) @ centred_motions(system, state))
+        motion = sparse.csr_array(world_matrix(system, state) @ centring_matrix(system, state))
         at, loaded = system.at(state), system.at(replace(state, time=point.state.time))
-        loads = weights_and_loads(system, loaded) - weights_and_loads(system, at)
+        loads = gravity_and_load_forces(system, loaded) - gravity_and_load_forces(system, at)
         return motion, motion.T @ (applied_forces(system, state, at) + loads)
 
     (motion, before), (turned, now) = forces(point.state), forces(after)

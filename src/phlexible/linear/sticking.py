@@ -15,7 +15,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.errors import EquilibriumError
 from phlexible.linear.rest_equations import RestEquations, Tangents, tangents_of
-from phlexible.state.branches import BRISTLE, bristles_of, remembered_count
+from phlexible.state.branches import BRISTLE, friction_springs, history_variable_count
 from phlexible.state.layout import State
 from phlexible.state.small_motions import velocity_between
 from phlexible.state.system import System
@@ -36,7 +36,8 @@ REPEATED = 1e-9
 
 
 def principal_stiffnesses(stiffness: sparse.csr_array) -> tuple[Array, Array]:
-    """Return the eigenvalues of a symmetric matrix above round-off, and unit eigenvectors as rows, (k, velocities).
+    """Return the positive eigenvalues of a symmetric sparse stiffness matrix above round-off, shape (k,), and the
+    unit eigenvectors as rows, shape (k, velocities); raise an error if an eigenvalue is negative.
 
     Raises:
         EquilibriumError: a negative one.
@@ -71,8 +72,9 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return tables in which friction springs of joints and of contacts of two have no limit, and friction without
-    a spring is zero. Contact groups keep their coefficients."""
+    """Return replacement tables for the compiled step in which friction springs (bristles) of joints and of
+    contacts between two surfaces never slip. Friction without such a spring is zero. Contact groups are
+    unchanged."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }
@@ -84,7 +86,8 @@ def without_limits(memory: Memory) -> dict[str, Array]:
 
 
 def copied_bristles(memory: Memory) -> dict[str, Array]:
-    """Return copies of the tables of stiffness and damping of friction springs, so that they can be changed."""
+    """Return copies of the tables with stiffness and damping of all friction springs (bristles), so that they can
+    be changed without changing the originals."""
     return {name: memory[name].copy() for name in ("bristle_stiffness", "bristle_damping")}
 
 
@@ -104,86 +107,84 @@ class StickingFriction:
     has_slipped: BoolArray
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the fields for pickling, without cached derived data."""
+        """Return the fields of this description of sticking friction for pickling, without cached results."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @classmethod
     def of(cls, equations: RestEquations, start: State) -> Self:
-        """Create the sticking friction of a system from a state, in which it is known which friction
-        springs slip.
-        """
-        count = len(bristles_of(equations.system))
+        """Create the description of friction that sticks in a system, with displacements counted from the state
+        ``start``. Friction springs that slip in this state are marked."""
+        count = len(friction_springs(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 1] > 0
         if not count:
             return cls(equations, start, slipped)
         return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
 
     def with_slip(self, slips: BoolArray) -> Self:
-        """Return a copy in which further friction springs count as slipping, given by a mask, shape (bristles,)."""
+        """Return a copy of this description of sticking friction in which the friction springs of a mask, shape
+        (bristles,), count as slipping too."""
         return replace(self, has_slipped=self.has_slipped | slips)
 
     @property
     def system(self) -> System:
-        """System whose friction is described."""
+        """System (mechanism as arrays of numbers) whose friction springs are described."""
         return self.equations.system
 
     @cached_property
     def limited(self) -> RestEquations:
-        """Equations at rest with friction limits, whose tables of stiffness and damping of friction springs can be
-        changed.
-        """
+        """Equations at rest in which friction springs slip at their limits. They have their own tables of the
+        stiffness and damping of friction springs, which may be changed."""
         return self.equations.with_numbers(copied_bristles(self.equations.memory))
 
     @cached_property
     def unlimited(self) -> RestEquations:
-        """Equations at rest in which friction that sticks has no limit, and regularized friction is zero."""
+        """Equations at rest in which friction springs (bristles) never slip, and friction without such a spring is
+        zero."""
         return self.equations.with_numbers(without_limits(self.equations.memory))
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of each friction spring, shape (bristles,) [N/m or N m/rad]."""
+        """Stiffness of each friction spring (bristle) of the force elements, shape (bristles,) [N/m or N m/rad]."""
         return self.equations.memory["bristle_stiffness"]
 
     def set_shares(self, shares: Array | float, memory: Memory | None = None) -> None:
-        """Scale stiffness and damping of all friction springs by ``shares`` in the given tables, or in those of
-        ``limited``.
-        """
+        """Set stiffness and damping of all friction springs (bristles) to ``shares`` times their original values,
+        in the tables ``memory`` of the compiled step (None: those of ``limited``)."""
         memory, base = self.limited.memory if memory is None else memory, self.equations.memory
         for name in copied_bristles(base):
             memory[name][:] = shares * base[name]
 
     @property
     def count(self) -> int:
-        """Number of friction springs of the system."""
+        """Number of friction springs (bristles) of the force elements of the system."""
         return len(self.has_slipped)
 
     @cached_property
     def numbers(self) -> IntArray:
-        """Index of the force that each friction spring belongs to, shape (bristles,)."""
-        return np.array([k for k, _ in bristles_of(self.system)], dtype=np.int64)
+        """Index of the scalar force element that each friction spring (bristle) belongs to, shape (bristles,)."""
+        return np.array([k for k, _ in friction_springs(self.system)], dtype=np.int64)
 
     @cached_property
     def grips(self) -> BoolArray:
-        """Mask of friction springs whose static friction exceeds the kinetic one, shape (bristles,)."""
-        return np.array([bristle.grip != 1.0 for _, bristle in bristles_of(self.system)], dtype=bool)
+        """Mask of the friction springs (bristles) whose static friction coefficient differs from the kinetic one,
+        shape (bristles,)."""
+        return np.array([bristle.grip != 1.0 for _, bristle in friction_springs(self.system)], dtype=bool)
 
     @cached_property
     def follows_joints(self) -> BoolArray:
-        """Mask of friction springs whose friction limit depends on the force that a joint transmits, shape
-        (bristles,).
-        """
+        """Mask of the friction springs (bristles) whose friction limit depends on the force that a joint transmits,
+        shape (bristles,)."""
         frictions = (self.system.forces[k].force.friction for k in self.numbers)
         return np.array([each is not None and each.joint is not None for each in frictions], dtype=bool)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the force elements that the friction springs belong to."""
+        """Names of the force elements that the friction springs (bristles) belong to, one for each."""
         return tuple(str(self.system.forces[k].element) for k in self.numbers)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """Evaluate deflections, limits and forces of all friction springs at a pose at rest in which joints
-        transmit the given multipliers.
-        """
+        """Return deflections, limits and generalized forces of all friction springs (bristles) at a pose at rest.
+        They are deflected from the start pose, while joints transmit the given multipliers."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -206,11 +207,9 @@ class StickingFriction:
         return BentBristles(there, multipliers, limits, slips, forces)
 
     def write(self, there: BentBristles, memory: Memory) -> State:
-        """Write the stiffness of all friction springs into tables without friction limit, and return the state of
-        these springs. Slipping ones get a constant force.
-
-        The force of those that slip stays while they move.
-        """
+        """Store the stiffness of all friction springs (bristles) in tables of equations without friction limits,
+        and return the state with their deflections. Springs that slip get a negligible stiffness and a constant
+        force."""
         if not self.count:
             return there.state
         state, shares = self._loosen(there, _bristles(there.state, self.count), ~there.slips)
@@ -218,7 +217,8 @@ class StickingFriction:
         return state
 
     def sticks(self, there: BentBristles, is_balanced: bool) -> BoolArray:
-        """Return a mask of the friction springs that stick in small motions about a pose, shape (bristles,).
+        """Return a mask of the friction springs (bristles) that stick, and so act as springs, in small motions
+        about a pose at rest, shape (bristles,).
 
         Args:
             there: friction springs at the pose.
@@ -228,7 +228,8 @@ class StickingFriction:
         return ~there.slips & ((there.limits > 0) | (self.follows_joints & (not is_balanced)))
 
     def tangents(self, there: BentBristles, sticks: BoolArray, is_balanced: bool = True) -> Tangents:
-        """Return the stiffness and damping matrices that friction springs add to small motions about a pose.
+        """Return the stiffness and damping matrices that friction springs (bristles) add to small motions about a
+        pose at rest, shape (velocities, velocities) each.
 
         Args:
             there: friction springs at the pose.
@@ -241,9 +242,9 @@ class StickingFriction:
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Return the force index, the stiffness k and the derivative of the deflection with respect to the pose for
-        each friction spring that sticks. Derivatives are reduced to independent rows.
-        """
+        """Return, for each friction spring (bristle) that sticks: the index of its force element, its stiffness k,
+        and the derivative of its deflection with respect to the pose as linearly independent rows, shape (rows,
+        velocities)."""
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -254,10 +255,9 @@ class StickingFriction:
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, shares: Array, forces: Array) -> Tangents:
-        """Return the stiffness and damping matrices of friction springs with scaled stiffness in a state, where
-        other forces balance their ``forces``.
-        """
-        numbers, changes = self._moving(state), list[Array]()
+        """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their stiffness
+        multiplied by ``shares``, shape (bristles,). Other forces balance their generalized ``forces``."""
+        numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (shares, SOFT):
             self.set_shares(each)
             changes.append(np.array(self.limited.tangents(state, numbers, multipliers)))
@@ -265,16 +265,16 @@ class StickingFriction:
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
-        """Return a state in which the friction springs of a mask resist small motions and all others exert a
-        constant force. The factors on their stiffness come with it.
-        """
+        """Return a state in which the friction springs of the mask ``sticks`` act as springs and all others exert a
+        constant force. Return also the factors on their stiffness for this, shape (bristles,)."""
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 1] = bristles[:, 1]
         return self._state(there.state, own, self.has_slipped), shares
 
-    def _moving(self, state: State) -> IntArray:
-        """Return the indices of the velocities that deflect friction springs in a state, shape (k,)."""
+    def _deflecting_velocities(self, state: State) -> IntArray:
+        """Return the indices of the velocities whose motions deflect friction springs (bristles) in a state, shape
+        (k,)."""
         functions, first = self.system.force_functions, 0
         rows = np.zeros(functions.count, dtype=bool)
         for k, (_, force) in enumerate(self.system.forces):
@@ -284,16 +284,17 @@ class StickingFriction:
         return np.unique(functions.matrix(self.system.at(state))[rows].indices).astype(np.int64)
 
     def _state(self, state: State, bristles: Array, slips: BoolArray) -> State:
-        """Return a state with given deflections of friction springs, shape (bristles, 2), and slip flags, shape
+        """Return a copy of a state with the given deflections and slip flags of friction springs in its history
+        variables. Deflections are the first column of ``bristles``, shape (bristles, 2); flags have the shape
         (bristles,)."""
         own = np.column_stack([bristles[:, 0], slips]).ravel()
-        others = np.zeros(remembered_count(self.system)) if state.branches is None else state.branches
+        others = np.zeros(history_variable_count(self.system)) if state.branches is None else state.branches
         return replace(state, branches=np.concatenate([others[: len(others) - len(own)], own]))
 
 
 def _bristles(state: State, count: int) -> Array:
-    """Return the history variables of the last ``count`` friction springs in a state, shape (bristles, 2); zeros if
-    it has none."""
+    """Return the history variables of the last ``count`` friction springs (bristles) in a state, shape (bristles,
+    2): deflection and slip flag; zeros if the state has no history variables."""
     if state.branches is None:
         return np.zeros((count, len(BRISTLE)))
     return state.branches[len(state.branches) - len(BRISTLE) * count :].reshape(count, len(BRISTLE))

@@ -42,9 +42,8 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the lowest modes of a model, at most ``count``, from its mass and stiffness matrices and its
-    constraints. Damping and gyroscopic terms are ignored.
-    """
+    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
+    second-order model allow. Damping and gyroscopic terms are ignored."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -71,15 +70,14 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the ``count`` lowest modes of a model whose damping and gyroscopic terms are set to zero."""
+    """Return the ``count`` lowest modes of a second-order model without its damping and gyroscopic terms."""
     nothing = sparse.csr_array(mechanics.mass.shape)
     return lowest_symmetric_modes(replace(mechanics, velocity=nothing, damping=nothing), count)
 
 
 def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
-    """Return all modes of a small model by dense matrices, orthonormal in the mass matrix to round-off; the lowest
-    are as accurate as the highest.
-    """
+    """Return all undamped modes of a small second-order model by dense matrices, orthonormal in the mass matrix;
+    low frequencies are as accurate as high ones."""
     modes = _dense_modes(mechanics, mechanics.freedom, _rigid_motions(mechanics))
     upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
     shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
@@ -101,28 +99,28 @@ class _RigidMotions:
 
     @cached_property
     def _mass(self) -> sparse.csr_array:
-        """Rows of the mass matrix for the coordinates in which the rigid motions are."""
+        """Rows of the mass matrix of the second-order model that belong to the coordinates in which rigid motions
+        are not zero."""
         return sparse.csr_array(self._mechanics.mass[self._free])
 
     @cached_property
     def _nearest(self) -> SaddlePoint:
-        """Solver that projects motions onto the rigid motions in the metric of the mass matrix."""
+        """Solver (saddle-point problem) that projects motions of the second-order model onto its rigid motions in
+        the metric of the mass matrix."""
         mass = sparse.csr_array(self._mass[:, self._free])
         ties = sparse.csr_array(self._mechanics.constraint_matrix[self._motions.rows][:, self._free])
         return SaddlePoint(mass, ties, scale=natural_scale(mass))
 
     def removed_from(self, x: Array) -> Array:
-        """Remove the rigid motions from the columns of x, shape (n, columns), by projection in the metric of the
-        mass matrix. x is changed in place and returned.
-        """
+        """Remove the rigid-body part from the columns of x, shape (n, columns), by projection in the metric of the
+        mass matrix. x is changed in place and returned."""
         if self.count:
             x[self._free] -= self._nearest.solve(self._mass @ x)[0]
         return x
 
     def shapes(self, count: int) -> Array:
-        """Return the first rigid motions, at most ``count``, as columns orthonormal in the mass matrix, shape (n,
-        columns).
-        """
+        """Return the first ``count`` rigid motions of the second-order model as columns that are orthonormal in the
+        mass matrix, shape (n, columns); fewer if it has fewer."""
         n = self._mechanics.size
         first = np.zeros((n, min(count, self.count)))
         first[self._free] = self._motions.basis[:, : first.shape[1]].toarray()
@@ -131,7 +129,8 @@ class _RigidMotions:
 
 
 def _rigid_motions(mechanics: LinearMechanics) -> _RigidMotions:
-    """Find the rigid motions of a model among the coordinates that no entry of the stiffness matrix involves."""
+    """Find the rigid motions of a second-order model: motions that constraints allow, among the coordinates that
+    have no entry in the stiffness matrix."""
     free = np.flatnonzero(np.diff(mechanics.stiffness.indptr) == 0)
     held = sparse.csr_array(mechanics.constraint_matrix[:, free])
     motions = null_space(held, natural_scale(mechanics.mass)[free], allow_dependent=True)
@@ -166,16 +165,16 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Array:
-    """Return for each mode the level below which its squared frequency is round-off and counts as zero."""
+    """Return, for each mode with the shapes of shape (n, modes), the level below which its squared frequency is
+    numerical round-off and counts as zero."""
     size = np.abs(shapes)
     noise = np.einsum("ij,ij->j", size, abs(mechanics.stiffness) @ size) * np.finfo(float).eps
     return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """Return squared frequencies and shapes of all elastic modes of a model with ``count`` of them besides many
-    rigid motions, ascending.
-    """
+    """Return squared frequencies, ascending, and shapes, shape (n, count), of all elastic modes of a second-order
+    model that has only ``count`` of them. It has many rigid motions besides."""
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))
@@ -196,9 +195,9 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """Return squared frequencies and shapes of the ``count`` lowest elastic modes by Lanczos iteration, ascending.
-    With ``unstable_only`` none are returned if all squares are positive.
-    """
+    """Return squared frequencies, ascending, and shapes, shape (n, count), of the ``count`` lowest elastic modes of
+    a second-order model by Lanczos iteration (ARPACK). With ``unstable_only`` nothing is returned if the model is
+    stable."""
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
@@ -230,9 +229,8 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """Choose a shift of the size of the wanted squared frequencies by subspace iteration, and return it with the
-    solver of the shifted problem.
-    """
+    """Choose a shift s of the size of the lowest ``count`` squared frequencies by subspace iteration. Return it
+    with a solver of the constrained problem with K + s M."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
     shift, least = 1e-4 * largest, 1e-13 * largest
@@ -251,9 +249,8 @@ def _shifted_solver(
 
 
 def _orthonormal(block: Array, mass: sparse.csr_array) -> Array:
-    """Return a basis of the span of the columns of ``block`` that is orthonormal in the mass matrix. The columns
-    may be nearly dependent.
-    """
+    """Return a basis of the span of the columns of ``block``, shape (n, k), that is orthonormal in the mass matrix.
+    The columns may be nearly linearly dependent."""
     block = block / np.sqrt(np.einsum("ij,ij->j", block, mass @ block))
     values, vectors = linalg.eigh(block.T @ (mass @ block))
     return np.asarray(block @ (vectors / np.sqrt(np.maximum(values, 1e-15))))

@@ -46,9 +46,8 @@ class Energy:
         return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
 
     def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks: each energy at the start and at the end, its extremes, and its curve
-        over time.
-        """
+        """Return an HTML table for notebooks of this energy balance: each energy at the start and at the end of the
+        run, its extremes, and its curve over time."""
         parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
         parts |= {f"work of {name}": work for name, work in self.work.items()}
         parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
@@ -61,24 +60,26 @@ class Energy:
 
     @property
     def total(self) -> Array:
-        """Stored energy at all instants, kinetic + strain + spring + gravity, shape (instants,) [J]."""
+        """Total stored energy of the mechanism at all recorded instants, shape (instants,) [J]: kinetic, elastic,
+        spring and gravitational energy."""
         return np.asarray(self.kinetic + self.strain + self.spring + self.gravity)
 
     @property
     def supplied(self) -> Array:
-        """Work of all loads and drives together since t = 0, shape (instants,) [J]."""
+        """Work that all loads and drives together have done on the mechanism since t = 0, shape (instants,) [J]."""
         return np.asarray(np.sum([np.zeros_like(self.kinetic), *self.work.values()], axis=0))
 
     @property
     def balance_error(self) -> Array:
-        """Error of the energy balance, shape (instants,) [J]: change of the total energy since t = 0 - supplied
-        work + dissipated energy. It is zero up to the tolerance of the solver.
-        """
+        """Error of the energy balance of a run at all recorded instants, shape (instants,) [J]: change of the
+        stored energy since t = 0, minus supplied work, plus dissipated energy. It is zero up to the tolerance of
+        the solver."""
         return np.asarray(self.total - self.total[0] - self.supplied + self.dissipated)
 
 
 def energy_of(recording: RecordedStates) -> Energy:
-    """Collect the recorded energies, works and losses of a run in an ``Energy`` object."""
+    """Return the recorded stored energies, works and losses of a run as an ``Energy`` object, which computes totals
+    and the balance error."""
     return Energy(
         recording.kinetic,
         recording.strain,
@@ -93,10 +94,9 @@ NEGLIGIBLE = 1e-6
 """Of the greatest energy: a strain energy that changes less says nothing about when a run is worth looking at."""
 
 
-def busiest(recording: RecordedStates) -> int:
-    """Return the index of the stored instant with the greatest strain energy, or with the greatest kinetic energy
-    where little deforms.
-    """
+def most_deformed_instant(recording: RecordedStates) -> int:
+    """Return the index of the recorded instant with the largest strain energy; with the largest kinetic energy if
+    the strain energy hardly changes."""
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
     return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))
@@ -129,16 +129,15 @@ class Momentum:
 
 
 def momentum(run: RecordedRun) -> Momentum:
-    """Compute linear momentum, angular momentum about the world origin and centre of mass of all bodies at the
-    stored instants of a run (2.5).
-    """
+    """Compute linear momentum, angular momentum about the world origin and centre of mass of the whole mechanism at
+    all recorded instants of a run. All are in world axes."""
     layout, rec = run.system.layout, run.recording
     linear, angular, moment = (np.zeros((run.count, 3)) for _ in range(3))
     V = split_rigid(layout, rec.velocity)[0]
     for index, data in enumerate(run.system.frames):
         p = data.mass * V[:, index]
         linear += p
-        angular += np.cross(rec.position[:, index], p) + _spin(run, index, data)
+        angular += np.cross(rec.position[:, index], p) + _body_angular_momentum(run, index, data)
         moment += data.mass * rec.position[:, index]
     for index, body in enumerate(run.system.nodal, start=layout.frames):
         own = slice(int(layout.carrier[index]), int(layout.carrier[index + 1]))
@@ -149,10 +148,9 @@ def momentum(run: RecordedRun) -> Momentum:
     return Momentum(linear, angular, moment / (sum(placed.data.mass for placed in run.system.bodies) or 1.0))
 
 
-def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum of one body about its centre of mass in world axes, shape (instants, 3) [kg
-    m2/s].
-    """
+def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
+    """Return the angular momentum of one floating body about its centre of mass in world axes, shape (instants, 3)
+    [kg m^2/s]. ``index`` is the number of the body."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))
@@ -166,9 +164,8 @@ def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
 
 
 def _nodal_momentum(body: AbsoluteBody, V: Array) -> Array:
-    """Return the linear momentum of each node of an absolute body from the nodal velocities ``V`` [m/s], both of
-    shape (instants, nodes, 3) [kg m/s].
-    """
+    """Return the linear momentum of each node of a string or soft body, shape (instants, nodes, 3) [kg m/s]. It
+    follows from the nodal velocities ``V``, shape (instants, nodes, 3) [m/s]."""
     flat = V.transpose(1, 0, 2).reshape(body.node_count, -1)
     return np.asarray((body.nodal_mass @ flat).reshape(body.node_count, len(V), 3).transpose(1, 0, 2))
 
@@ -194,8 +191,9 @@ class Happened:
         return f"t = {self.time:.6g} s: {self.what}, {self.dissipated:.6g} J dissipated"
 
 
-def happened(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
-    """Return the events that occurred in a run, in the order of their times."""
+def occurred_events(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
+    """Return the events of the mechanism (such as releasing a joint) that occurred in a run, in the order of their
+    times. Each comes with the energy it dissipated."""
     times, losses = recording.event_times[-1], recording.event_losses[-1]
     order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))
     return tuple(Happened(float(times[k]), str(mechanism.events[k]), float(losses[k])) for k in order)

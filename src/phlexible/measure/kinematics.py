@@ -20,15 +20,14 @@ AT_ITS_PATH = 1e-6  # turns
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the elastic coordinates of a body at the stored instants of a run, shape (instants, n). Those of a
-    string are the positions of its nodes [m].
-    """
+    """Return the elastic coordinates of a body at all recorded instants of a run, shape (instants, n). For a string
+    or soft body they are its nodal positions [m]."""
     return run.elastic(run.body_index(placed)).copy()
 
 
 def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the rotation matrix from body axes to world axes at all instants, shape (instants, 3, 3). The target
-    is a body, the material around an attachment, or a moving frame.
+    """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3, 3).
+    They are those of a body, of the material around an attachment, or of a moving ground frame.
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
     by the small rotation vector ``rotations @ eta`` (its exact exponential). Of a moving frame:
@@ -40,7 +39,7 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
     if isinstance(target, MovingFrame):
         turns = np.broadcast_to(np.eye(3), (run.count, 3, 3))
         return turns if target.is_fixed else run.recording.frame_rotations[:, run.frame_index(target)]
-    index = oriented_body(run, target)
+    index = oriented_body_index(run, target)
     frames = run.recording.rotation[:, index]
     if isinstance(target, PlacedBody) or not run.system.frames[index].elastic_count:
         return frames.copy()
@@ -48,17 +47,17 @@ def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
 
 
 def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
-    """Return the small rotation vector of the material around an attachment relative to the frame of its body,
-    shape (instants, 3) [rad].
-    """
+    """Return the small rotation vector by which the material around an attachment is rotated relative to the frame
+    of its body, shape (instants, 3) [rad]. It is zero on a rigid body."""
     rotations = attachment.point.rotations
     if rotations is None:
         return np.zeros((run.count, 3))
     return np.asarray(run.elastic(run.body_index(attachment)) @ rotations.T)
 
 
-def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
-    """Return the index of the body that ``target`` is or is attached to, and refuse bodies without orientation.
+def oriented_body_index(run: RecordedRun, target: PlacedBody | Attachment) -> int:
+    """Return the index of the body that ``target`` is or is attached to; raise a ``ModelError`` if this body has no
+    orientation (a point mass or string).
 
     Raises:
         ModelError: a point mass, which has no orientation.
@@ -74,14 +73,15 @@ def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
 
 
 def velocity(run: RecordedRun, port: Port) -> Array:
-    """Return the velocity of a point in world axes at all instants of a run, shape (instants, 3) [m/s]."""
+    """Return the velocity of a point of a body or of the ground at all recorded instants of a run. It is in world
+    axes, shape (instants, 3) [m/s]."""
     weights, vectors = run.point(port)
     return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, run.velocities)))
 
 
 def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
-    """Return the angular velocity of a body, of the material around an attachment, or of a moving frame in world
-    axes, shape (instants, 3) [rad/s].
+    """Return the angular velocity of a body, of the material around an attachment, or of a moving ground frame. It
+    is in world axes at all instants of a run, shape (instants, 3) [rad/s].
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
     rotation vector into an angular velocity.
@@ -93,17 +93,17 @@ def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
         if target.is_fixed:
             return np.zeros((run.count, 3))
         return run.recording.frame_angular_velocities[:, run.frame_index(target)].copy()
-    index = oriented_body(run, target)
+    index = oriented_body_index(run, target)
     turning, elastic_rates = run.spin(index)
     if isinstance(target, Attachment) and target.point.rotations is not None:
         rates = elastic_rates @ target.point.rotations.T
-        turning = turning + turning_of_rotation_vector(small_rotation(run, target), rates)
+        turning = turning + rotation_vector_spin(small_rotation(run, target), rates)
     return np.asarray(np.einsum("tij,tj->ti", run.recording.rotation[:, index], turning))
 
 
-def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
-    """Return the angular velocity [rad/s] of the rotation exp([theta]), from rotation vectors theta and their time
-    derivatives, all of shape (instants, 3).
+def rotation_vector_spin(vectors: Array, rates: Array) -> Array:
+    """Return the angular velocity, shape (instants, 3) [rad/s], of the rotation exp([theta]x). It follows from
+    rotation vectors theta and their time derivatives ``rates``, shape (instants, 3) each.
 
     ``d theta/dt + b theta x d theta/dt + c theta x (theta x d theta/dt)`` with
     b = (1 - cos t) / t^2 and c = (t - sin t) / t^3, t = |theta|.
@@ -117,8 +117,8 @@ def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
 
 
 def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
-    """Return the coordinates of a joint in the model of a run. The joint may be the corresponding one of another
-    copy of the model.
+    """Return the coordinates (angles, displacements) of a joint in the model of a run. The joint may be the
+    corresponding one of another copy of the model.
 
     Raises:
         ModelError: a joint of another model.
@@ -127,7 +127,8 @@ def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
 
 
 def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath | None:
-    """Return the prescribed path of the drive that moves a joint coordinate, or None if no drive moves it."""
+    """Return the function of time that a drive prescribes for a joint coordinate in the model of a run; None if no
+    drive moves the coordinate."""
     joint_of_run = run.mechanism.joints[run.joint_index(joint)]
     for drive in run.mechanism.drives:
         if drive.joint is joint_of_run and drive.coordinate == coordinate.name:
@@ -136,8 +137,8 @@ def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath 
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
-    """Return the values of a joint coordinate at all instants of a run, shape (instants,) [rad or m]. Angles are
-    counted over full turns.
+    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m].
+    Angles are continuous over full turns, and start between -pi and pi.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -146,16 +147,15 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     wrapped = np.asarray(coordinate.value(y.T))
     if not coordinate.is_angle or run.count == 1:
         return wrapped
-    turns = None if path is None else _turns_to(path, wrapped, run.time)
+    turns = None if path is None else _turns_to_path(path, wrapped, run.time)
     if turns is not None:
         return np.asarray(wrapped + 2 * np.pi * (turns - turns[0]))
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
 
 
-def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
-    """Return the number of full turns by which wrapped angles differ from a prescribed path, shape (instants,).
-    None where the angles do not follow the path, or where a file kept no function.
-    """
+def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
+    """Return the number of full turns by which angles between -pi and pi differ from a prescribed path, shape
+    (instants,). None if the angles do not follow the path, or if the path has no function (motions from files)."""
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:
@@ -165,9 +165,8 @@ def _turns_to(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
-    """Unwrap angles between -pi and pi to angles over full turns, shape (instants,) [rad]. Their rates [rad/s] tell
-    how many turns lie between two instants.
-    """
+    """Unwrap angles between -pi and pi to continuous angles over full turns, shape (instants,) [rad]. Their rates
+    [rad/s] tell how many turns lie between two instants."""
     if len(wrapped) == 1:
         return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2
@@ -177,8 +176,8 @@ def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
 
 
 def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
-    """Return for each coordinate the greatest minus the least value over chosen instants of a run, shape
-    (coordinates,) [rad or m].
+    """Return the range (largest minus smallest value) of each joint coordinate over the chosen instants of a run,
+    shape (coordinates,) [rad or m].
 
     The result is approximate: instants in between are ignored, and angles are unwrapped.
     """
@@ -193,17 +192,15 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
 
 
 def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
-    """Return the rate of a joint coordinate at all instants of a run, shape (instants,) [rad/s or m/s]. The
-    velocities of all bodies are given, shape (instants, velocities).
-    """
+    """Return the rate of a joint coordinate at all recorded instants of a run, shape (instants,) [rad/s or m/s]. It
+    is due to given velocities of all bodies, shape (instants, velocities)."""
     functions = run.system.coordinate_functions(coordinate)
     changes = functions.rates(run.instants, velocities)
     return np.asarray((coordinate_gradients(run, coordinate) * changes).sum(axis=1))
 
 
 def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
-    """Return the derivatives of a joint coordinate with respect to the scalar functions of vectors that define it,
-    at all instants, shape (instants, functions).
-    """
+    """Return the derivatives of a joint coordinate with respect to the scalar functions of world vectors that
+    define it. They are evaluated at all instants of a run, shape (instants, functions)."""
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     return np.asarray(coordinate.gradient(y.T).T)

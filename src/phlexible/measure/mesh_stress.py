@@ -36,17 +36,16 @@ class MeshStress:
 
     @property
     def von_mises(self) -> Array:
-        """Von Mises equivalent stress at the nodes, shape (instants, nodes) [Pa]."""
+        """Von Mises equivalent stress at the nodes of a mesh at all instants, shape (instants, nodes) [Pa]."""
         return von_mises(self.components)
 
 
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """Return the stress over time at nodes of a meshed body, at every ``every``-th stored instant; without
-    ``nodes`` at those of the surface. See ``Motion.mesh_stress``.
-    """
-    body, points = meshed(target)
+    """Return the stress components at nodes of a meshed body over time, at every ``every``-th recorded instant of a
+    run. Without ``nodes`` they are those of the surface."""
+    body, points = meshed_body(target)
     index = run.body_index(target)
     chosen = _surface(points) if nodes is None else _checked(nodes, points)
     instants = slice(None, None, every)
@@ -55,9 +54,8 @@ def mesh_stress(
 
 
 def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntArray) -> Array:
-    """Return the stress components xx, yy, zz, yz, xz, xy at nodes of a meshed body, shape (instants, nodes, 6)
-    [Pa]. Elastic coordinates ``eta`` are given, shape (instants, n).
-    """
+    """Return the stress components xx, yy, zz, yz, xz, xy in body axes at nodes of a meshed body, shape (instants,
+    nodes, 6) [Pa]. They are computed from elastic coordinates ``eta``, shape (instants, n)."""
     match points, body.materials:
         case PlatePoints(), PlateSection() as section:
             shapes = plate_stress_shapes(points, section, nodes)
@@ -69,8 +67,9 @@ def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntAr
     return np.asarray(np.einsum("kcn,tn->tkc", shapes, coordinates, optimize=True))
 
 
-def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
-    """Return the meshed flexible body that a handle stands for, and the points of its mesh.
+def meshed_body(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
+    """Return the flexible body with a mesh that a handle of the model stands for, and the points of its mesh; raise
+    a ``ModelError`` for a body without a mesh.
 
     Raises:
         ModelError: a body without a mesh.
@@ -82,9 +81,8 @@ def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
 
 
 def _surface(points: MeshedPoints) -> IntArray:
-    """Return the indices of the vertex nodes on the boundary of a mesh. For a plane mesh these are all vertices,
-    for a plate those on both of its surfaces.
-    """
+    """Return the indices of the vertex nodes on the surface of a mesh: all vertices of a plane mesh, those on both
+    surfaces of a plate."""
     mesh = points.mesh
     corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
     found = np.unique(mesh.vertex_nodes[np.asarray(corners)])

@@ -19,10 +19,9 @@ MOST_PLACES = 200  # along a displacement
 AT_ONCE = 100_000  # positions that are looked at together
 
 
-def passed_through(run: RecordedRun) -> list[str]:
-    """Return one warning message for each contact in which a point or sphere passed through a body between two
-    stored instants without contact.
-    """
+def passage_warnings(run: RecordedRun) -> list[str]:
+    """Return one warning message for each contact of a run in which a ball or point went through another body
+    between two recorded instants. It did not touch that body."""
     if run.count < 2:
         return []
     contacts = [each for each in run.mechanism.elements if isinstance(each, Contact)]
@@ -43,12 +42,11 @@ class _Crossings:
         self._members = _members(contact, run.system.dimension)
 
     def message(self) -> str:
-        """Return a message about the first passage through a body that is found, or an empty text if there
-        is none.
-        """
+        """Return a warning message about the first passage of a ball through another member of this contact,
+        between two recorded instants; an empty text if there is none."""
         for i, j in islice(self._candidates(self._largest_moves()), MOST_PAIRS):
             ball, other = self._members[i], self._members[j]
-            x, y = self._places([ball.start])[:, 0], self._places([other.start])[:, 0]
+            x, y = self._positions([ball.start])[:, 0], self._positions([other.start])[:, 0]
             rows = self._passages(ball, other, x, y)
             if len(rows):
                 time, row = self._run.recording.time, int(rows[0])
@@ -63,24 +61,23 @@ class _Crossings:
         return ""
 
     def _largest_moves(self) -> Array:
-        """Return the greatest displacement of each member of the contact from one stored instant to the next, shape
-        (members,) [m].
-        """
+        """Return the largest displacement of each member (surface) of this contact from one recorded instant to the
+        next, shape (members,) [m]."""
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
-            places = vectors.places(self._run.instants.at(slice(begin, begin + count)))
+            places = vectors.values(self._run.instants.at(slice(begin, begin + count)))
             moved = np.maximum(moved, np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0))
         return moved
 
-    def _places(self, ports: Sequence[Port]) -> Array:
-        """Return the positions of attachment points at all stored instants, shape (instants, ports, 3) [m]."""
-        return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).places(self._run.instants))
+    def _positions(self, ports: Sequence[Port]) -> Array:
+        """Return the world positions of ports (attachments, points of the ground) at all recorded instants of the
+        run, shape (instants, ports, 3) [m]."""
+        return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).values(self._run.instants))
 
     def _candidates(self, moved: Array) -> Iterator[tuple[int, int]]:
-        """Yield index pairs (ball, other member) whose displacements between two instants, ``moved`` [m], exceed
-        their thickness; the fastest balls first.
-        """
+        """Yield index pairs (ball, other member) of this contact that may have passed through each other, fastest
+        balls first. Their displacements between two instants, ``moved`` [m], exceed their thickness."""
         members = self._members
         balls = [i for i, each in enumerate(members) if not each.kind.is_solid and each.start is each.end]
         thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
@@ -90,15 +87,14 @@ class _Crossings:
                     yield i, j
 
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
-        """Return the indices of the instants after which a ball moves straight through another member; ``x`` and
-        ``y`` are their positions, shape (instants, 3) [m].
-        """
-        ends = y if other.start is other.end else self._places([other.end])[:, 0]
+        """Return the indices of the recorded instants after which a ball moves straight through another member of
+        the contact. Their positions ``x`` and ``y`` have the shape (instants, 3) [m]."""
+        ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None
         if other.kind.is_solid and other.axes is not None:
             directions = self._run.system.vectors([DirectionOf(other.start, axis) for axis in other.axes.T])
-            axes = directions.places(self._run.instants)
+            axes = directions.values(self._run.instants)
             relative = np.einsum("tij,tj->ti", axes, relative)
         chords = np.diff(relative, axis=0)
         sizes = np.linalg.norm(chords, axis=1)
@@ -124,18 +120,19 @@ class _Crossings:
 
 
 def _members(contact: Contact, dimension: int) -> tuple[Member, ...]:
-    """Return the members of a contact that have a signed distance from others."""
+    """Return the members (spheres, line segments, solids) of a contact whose distance from others can be computed;
+    rims are left out."""
     return tuple(member for member in contact.members(dimension) if member.kind is not MemberKind.RIM)
 
 
 def _thickness(ball: Member, other: Member) -> float:
-    """Return the sum of the thicknesses of a ball and another colliding member [m]."""
+    """Return the sum of the thicknesses of a ball and of another member of a contact [m]: a displacement beyond it
+    may lead through."""
     return 2.0 * ball.radius + (other.thickness if other.kind.is_solid else 2.0 * other.radius)
 
 
 def _can_touch(ball: Member, other: Member) -> bool:
-    """Return whether two colliding members belong to different bodies and to opposite sides of the contact, and
-    have a size.
-    """
+    """Return whether two members of a contact can touch: they belong to different bodies and to opposite sides of
+    the contact, and have a size."""
     is_opposed = ball.owner != other.owner and ball.side | other.side == 3
     return is_opposed and (other.kind.is_solid or ball.radius + other.radius > 0)

@@ -14,26 +14,25 @@ from phlexible.state.recorded_run import RecordedRun
 AXES = np.eye(3)
 
 
-def weighed_point(sensor: object) -> tuple[Attachment, Array] | None:
-    """Return the point and the weights, shape (components, 3), of a sensor whose readings are linear in the
-    position of one point; None for other sensors.
-    """
+def weighted_point(sensor: object) -> tuple[Attachment, Array] | None:
+    """Return the attachment point and the weights, shape (components, 3), of a sensor whose readings are linear in
+    the position of that point; None for other sensors."""
     share = sensor.share if isinstance(sensor, Sensor) else None
     if share is None or not isinstance(share[0], Attachment) or share[1][:, 3:].any():
         return None
     return share[0], share[1][:, :3]
 
 
-def point_slopes(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
-    """Return the components of the pose that move a point, shape (d,). The derivatives of the point's position with
-    respect to them come with it, shape (instants, 3, d).
-    """
+def point_derivatives(run: RecordedRun, point: Attachment) -> tuple[IntArray, Array]:
+    """Return the indices of the velocities whose motions move an attachment point, shape (d,), and the derivatives
+    of its position with respect to them. The derivatives are those at all instants of a run, shape (instants, 3,
+    d)."""
     layout, at = run.system.layout, run.instants
     weights, vectors = run.point(point)
     frame, axis, place = layout.spin
     directions: list[IntArray] = []
     columns: list[Array] = []
-    for weight, vector, x in zip(weights.tolist(), vectors.vectors, vectors.places(at).swapaxes(0, 1), strict=True):
+    for weight, vector, x in zip(weights.tolist(), vectors.vectors, vectors.values(at).swapaxes(0, 1), strict=True):
         carrier = vector.carrier
         along = layout.linear[carrier]
         directions.append(along)

@@ -25,7 +25,7 @@ from phlexible.errors import (
     StiffeningWarning,
 )
 from phlexible.measure.energy import energy_of
-from phlexible.measure.passing import passed_through
+from phlexible.measure.passing import passage_warnings
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
 from phlexible.measure.section_forces import rod_forces
@@ -44,14 +44,14 @@ INSTANTS = 2000  # at most so many are looked at
 
 
 def some_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of at most 2000 evenly spread stored instants, at which a run is checked."""
+    """Return the indices of at most 2000 evenly spread recorded instants of a run, at which its quality is
+    checked."""
     return np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
 
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each meshed body whose interfaces rotate, or whose nodes deflect, too far in its
-    frame: how far, when, and what to do.
-    """
+    """Yield a warning message for each meshed body of a run that deforms too much in its frame (rotation of
+    interfaces, deflection of nodes): how far, when, and what to do."""
     rows = some_instants(run)
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
@@ -82,9 +82,9 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Return the greatest elastic displacement in a meshed body at each instant, shape (instants,) [m], for elastic
-    coordinates ``eta``, shape (instants, n). Only the nodes that move most in one of the shapes are checked.
-    """
+    """Return the largest elastic displacement in a meshed body at each instant, shape (instants,) [m], for elastic
+    coordinates ``eta``, shape (instants, n). Only the nodes that move most in one of the shape functions are
+    checked."""
     shapes = body.points.shapes
     if not shapes.size:
         return np.zeros(len(eta))
@@ -100,9 +100,8 @@ MARGIN = 1.2
 
 
 def coarse_rods(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each rod whose neighbouring sections rotate too far against each other: how far,
-    when, and what to do.
-    """
+    """Yield a warning message for each rod of a run whose neighbouring sections rotate too far against each other:
+    how far, when, and how many elements to take."""
     if not run.mechanism.rods:
         return
     rows = some_instants(run)
@@ -133,8 +132,8 @@ def coarse_rods(run: RecordedRun) -> Iterator[str]:
 
 
 def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Return the largest tension of a rod in the first ``count`` instants [N]. The tension beyond which its
-    sections oscillate [N] and the distance of its sections [m] come with it.
+    """Return the largest tension of a rod in the first ``count`` instants of a run [N]. Return also the tension
+    beyond which its sections oscillate [N], and the distance of its sections [m].
 
     Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
     tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.
@@ -156,11 +155,10 @@ GREATEST_STRAIN = 0.1
 
 
 def large_deflections(run: RecordedRun) -> list[str]:
-    """Return warning messages about beams with large slopes or deflections in their frames, and about meshed bodies
-    and rods that rotate too far.
-    """
+    """Return warning messages about bodies of a run that deform more than their strain measure allows: beams with
+    large slopes or deflections in their frames, meshed bodies and rods."""
     found: dict[int, str] = {}
-    for beams in _beams(run):
+    for beams in _equal_beams(run):
         eta, time = beams.sampled(run)
         fields, length = beams.points.station_fields, beams.beam.length
         slopes = beams.largest(np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T))
@@ -184,9 +182,10 @@ def large_deflections(run: RecordedRun) -> list[str]:
 
 
 def large_strains(run: RecordedRun) -> list[str]:
-    """Return a warning message for each beam that is strained by more than a tenth, where no material is linear."""
+    """Return a warning message for each beam of a run whose strain exceeds one tenth, where no material is
+    linear."""
     found: dict[int, str] = {}
-    for beams in _beams(run):
+    for beams in _equal_beams(run):
         eta, time = beams.sampled(run)
         strains = beams.largest(_strains(beams.beam, beams.points, eta))
         is_far = strains > GREATEST_STRAIN
@@ -202,8 +201,8 @@ def large_strains(run: RecordedRun) -> list[str]:
 
 
 def _strains(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Return the largest strain at each station of a beam, shape (rows, stations): axial strain plus bending strain
-    at the radii of gyration, or shear strain.
+    """Return the largest strain at each station of a beam, shape (rows, stations). It is axial strain plus bending
+    strain at the radii of gyration, or shear strain if that is larger.
 
     Args:
         beam, points: beam and stations of all rows.
@@ -238,23 +237,20 @@ class _EqualBeams:
     bodies: list[int]
 
     def sampled(self, run: RecordedRun) -> tuple[Array, Array]:
-        """Return the elastic coordinates of all these beams at sampled instants of a run, shape (bodies * instants,
-        n), and the sampled times [s].
-        """
+        """Return the elastic coordinates of all beams of this group of equal beams at sampled instants of a run.
+        They have the shape (bodies * instants, n); the sampled times [s] come with them."""
         rows: IntArray | slice = some_instants(run) if run.count > INSTANTS else slice(None)
         return np.concatenate([run.elastic(index)[rows] for index in self.bodies]), run.recording.time[rows]
 
     def largest(self, values: Array) -> Array:
-        """Return the largest value along each beam at each instant, shape (bodies, instants), from values of all
-        beams, shape (bodies * instants, stations).
-        """
+        """Return the largest value along each beam of this group at each instant, shape (bodies, instants). It is
+        taken from values at stations of all beams, shape (bodies * instants, stations)."""
         return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
 
 
-def _beams(run: RecordedRun) -> list[_EqualBeams]:
-    """Group the beams of a run by their description, so that equal beams are checked together; groups are limited
-    to about 4096 rows of coordinates.
-    """
+def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
+    """Group the beams of a run by equal description, so that equal beams are checked in one array operation. Groups
+    have at most about 4096 rows of coordinates."""
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     known: dict[int, _EqualBeams] = {}
     found: list[_EqualBeams] = []
@@ -276,8 +272,8 @@ FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less
 
 
 def missing_stiffening(run: RecordedRun) -> list[str]:
-    """Return a message for each spinning beam of linear strain that was driven far from its axis, because linear
-    strain has no centrifugal stiffening.
+    """Return a warning message for each spinning beam of a run that bent far although centrifugal forces would
+    straighten it. Linear strain, which it uses, has no centrifugal stiffening.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
@@ -308,15 +304,14 @@ def missing_stiffening(run: RecordedRun) -> list[str]:
 
 
 def _deflections(run: RecordedRun, index: int, x: float) -> Array:
-    """Return the transverse displacement of the axis point at ``x`` [m] in the frame of a beam, shape (instants,)
-    [m].
-    """
+    """Return the transverse elastic displacement of the axis point at ``x`` [m] of a beam in its frame. It is given
+    at all instants of a run, shape (instants,) [m]. ``index`` is the number of the body."""
     shapes = run.system.bodies[index].at(x).point.shapes[1:]
     return np.asarray(np.linalg.norm(run.elastic(index) @ shapes.T, axis=1))
 
 
 def _lowest_frequency(data: FloatingBody) -> float:
-    """Return the lowest natural frequency of a flexible body that is fixed at its frame [rad/s]."""
+    """Return the lowest angular natural frequency of a flexible body whose frame is fixed [rad/s]."""
     stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
     if isinstance(stiffness, np.ndarray):
         from scipy.linalg import eigh
@@ -335,8 +330,8 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
-    """Return warning messages about contacts and stops whose contact oscillation was too fast for the given step
-    [s], at the instant of deepest penetration.
+    """Return a warning message for each contact or stop of a run that bounced too fast for the given step [s]. The
+    frequency of its spring is taken at the deepest penetration.
 
     If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
     (8.23).
@@ -382,7 +377,8 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """Return warning messages about steps of a run that were too long or too short for the motion.
+    """Return warning messages about the steps of a run: too long for its accuracy, vibrations or contacts, or too
+    short for round-off.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -411,18 +407,17 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
         )
     if steps:
         messages += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
-    if steps and (lost := lost_in_round_off(run, steps)) > LOST:
+    if steps and (lost := round_off_energy_share(run, steps)) > LOST:
         messages.append(
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
             "its energy; take longer steps, or place the model closer to the origin"
         )
-    return [*messages, *passed_through(run), *ringing_dampers(run)]
+    return [*messages, *passage_warnings(run), *ringing_dampers(run)]
 
 
-def lost_in_round_off(run: RecordedRun, steps: int) -> float:
-    """Estimate the share of the energy of a run that round-off of positions adds in all its steps. It comes from
-    closing joints to the last digit (4.24).
-    """
+def round_off_energy_share(run: RecordedRun, steps: int) -> float:
+    """Estimate the share of the energy of a run that numerical round-off of positions adds in all its steps. It
+    comes from closing joints to the last digit."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -441,8 +436,8 @@ def lost_in_round_off(run: RecordedRun, steps: int) -> float:
 
 
 def alternating_share(run: RecordedRun) -> float:
-    """Return the share of the energy, summed over all stored instants, in elastic rates that change their sign in
-    every step. A large share shows vibrations faster than the step.
+    """Return the share of the energy of a run that is in elastic rates which change their sign in every step. A
+    large share shows vibrations faster than the step.
 
     A hinge or a spring gives the frame a part that alternates against it: what both have together counts where it
     is less. The frame may seem to alternate alone where a body turns by radians in a step.
@@ -457,15 +452,14 @@ def alternating_share(run: RecordedRun) -> float:
             continue
         own = record.velocity[:, run.system.layout.place(index)]
         part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
-        energy += 0.5 * float(np.minimum(*_products(data, body, part)).sum())
+        energy += 0.5 * float(np.minimum(*_kinetic_energies(data, body, part)).sum())
     stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     return energy / float(stored[1:-1].sum())
 
 
-def _products(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
-    """Return twice the kinetic energy of body velocities ``nu``, shape (instants, velocities): of the elastic rates
-    alone, and of all velocities together, shape (instants,) each.
-    """
+def _kinetic_energies(body: FloatingBody, about_centre: FloatingBody, nu: Array) -> tuple[Array, Array]:
+    """Return twice the kinetic energy of a floating body for velocities ``nu``, shape (instants, velocities): that
+    of the elastic rates alone, and that of all velocities, shape (instants,) each."""
     d, n, rigid, kept = body.dimension, body.elastic_count, body.rigid_count, velocity_components(body)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     elastic = (bent * (bent @ elastic_mass(body))).sum(axis=1)
@@ -483,8 +477,8 @@ ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration o
 
 
 def energy_scale(run: RecordedRun) -> float:
-    """Return the scale [J] against which round-off in energies is judged: forces times moment arms, and what
-    round-off of positions makes of the kinetic energy.
+    """Return the energy [J] relative to which numerical round-off in the energies of a run is judged: forces times
+    moment arms, plus what rounded positions make of the kinetic energy.
 
     Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
     """
@@ -500,13 +494,13 @@ def energy_scale(run: RecordedRun) -> float:
 
 
 def iterations(record: RecordedStates) -> int:
-    """Return the number of Newton iterations of a whole run, at least one."""
+    """Return the number of iterations of Newton's method in a whole run, at least one."""
     return max(1, int(record.iterations[-1]))
 
 
-def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """Return a message if the change of the stored energy differs from work minus losses by more than round-off and
-    tolerances explain; else no message.
+def balance_faults(run: RecordedRun, scale: float, parts: float) -> list[str]:
+    """Return a list with one message if the energy balance of a run is violated by more than round-off and
+    tolerances explain; else an empty list.
 
     Args:
         run: run to be checked.
@@ -550,7 +544,7 @@ class MotionCheck:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the check found no problems in the motion."""
+        """Whether the check of a motion found no problems."""
         return not self.findings
 
     def __str__(self) -> str:
@@ -564,25 +558,23 @@ class MotionCheck:
 
 
 def energies_in(run: RecordedRun) -> float:
-    """Return a scale of the energies of a run [J]: the greatest stored energy plus the greatest work of each load
-    and drive, in absolute values.
-    """
+    """Return a scale of the energies of a run [J]: the largest stored energy plus the largest absolute work of each
+    load and drive."""
     energy = energy_of(run.recording)
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
 
 
 def balance_error(run: RecordedRun) -> float:
-    """Return the greatest error of the energy balance of a run, relative to its energies. Where these are next to
-    none, it is relative to the scale of round-off.
-    """
+    """Return the largest error of the energy balance of a run, relative to its energies (dimensionless). If these
+    nearly vanish, it is relative to the scale of their round-off."""
     error = float(np.abs(energy_of(run.recording).balance_error).max())
     return error / (max(energies_in(run), energy_scale(run)) or 1.0)
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
-    """Collect the warning messages about steps of a run and about limits of its models, each with the category of
-    its warning.
+    """Return all warning messages about the steps of a run and about the limits of its models. They are pairs of a
+    message and the class of its warning.
 
     Args:
         run: run with its recording.
@@ -598,14 +590,13 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
     return [(text, category) for category, own in texts.items() for text in own]
 
 
-def checked(run: RecordedRun) -> MotionCheck:
-    """Check a run and return the numbers and problems: its own warnings first, then open energy balances, limits of
-    models, unsupported bodies and redundant joints.
-    """
+def motion_check(run: RecordedRun) -> MotionCheck:
+    """Check the quality of a run: return errors of energy balance and joints, numbers of iterations, and all
+    problems as texts."""
     record, scale, parts = run.recording, energies_in(run), energy_scale(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]
-    texts = *run.warnings, *open_balance(run, scale, parts), *limits, *falling_bodies(run), *redundant_joints(run)
+    texts = *run.warnings, *balance_faults(run, scale, parts), *limits, *falling_bodies(run), *redundant_joints(run)
     return MotionCheck(
         balance_error(run),
         float(gaps.max(initial=0.0)),

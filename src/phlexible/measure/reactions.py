@@ -17,15 +17,15 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError
-from phlexible.state.branches import branch_stresses
+from phlexible.state.branches import string_branch_stresses
 from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
 
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
-    """Return the forces of a force element, drive or joint relation along its coordinates, shape (instants,) or
-    (instants, forces) [N or N m].
+    """Return the force of a spring, damper, motor, drive or joint relation along its coordinate at all instants of
+    a run. It has the shape (instants,) or (instants, forces) [N or N m].
 
     Raises:
         ModelError: it is not part of the model.
@@ -44,9 +44,9 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
     return forces[:, 0].copy() if len(own) == 1 else forces
 
 
-def required(run: RecordedRun, joint: Joint) -> Array:
-    """Return the forces or torques by which the drives of a joint follow their paths, shape (instants,) or
-    (instants, drives) [N or N m].
+def drive_forces(run: RecordedRun, joint: Joint) -> Array:
+    """Return the forces or torques that the drives of a joint need to follow their prescribed paths. They have the
+    shape (instants,) or (instants, drives) [N or N m].
 
     Raises:
         ModelError: a joint of another model, or one that no drive moves.
@@ -65,8 +65,8 @@ def required(run: RecordedRun, joint: Joint) -> Array:
 
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
-    """Return the force [N] and the moment [N m] that a joint, together with its drives, exerts on its second
-    attachment.
+    """Return the force [N] and the moment [N m] that a joint with its drives exerts on its second attachment, in
+    world axes. Each has the shape (instants, 3).
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).
@@ -82,9 +82,9 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
         rows = [system.owners[k].row for k in range(begin, end)]
         functions = system.functions(rows)
         pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
-        places = functions.set.places(run.instants)
+        places = functions.set.values(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
-        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_of(v, here.second))
+        mine = (v for row in rows for term in row.terms for v in term.vectors() if is_attached_to(v, here.second))
         for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
             if functions.set.vectors[k].is_point:
                 force = force + pulls[:, k]
@@ -93,8 +93,9 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
     return force, moment
 
 
-def is_of(vector: Vector, port: Port) -> bool:
-    """Return whether a vector is attached to the given port, that is, whether the port carries it."""
+def is_attached_to(vector: Vector, port: Port) -> bool:
+    """Return whether a symbolic world vector is a point or direction of the given port (attachment of a body or
+    ground point)."""
     return not isinstance(vector, WorldAxis) and vector.port is port
 
 
@@ -118,7 +119,7 @@ class SlackPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Warning message about the slack element."""
+        """Warning message that names the slack element of a string and the time from which it is slack."""
         return (
             f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
             "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
@@ -127,8 +128,8 @@ class SlackPart(NamedTuple):
 
 
 def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the stretch (deformed over undeformed length) of a string at its quadrature points, from its start on,
-    shape (instants, points).
+    """Return the stretch of a string (deformed over undeformed length) at its quadrature points from its start on.
+    It is given at all instants of a run, shape (instants, points).
 
     Raises:
         ModelError: a body that is not a string.
@@ -137,8 +138,8 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the tension of a string at its quadrature points, shape (instants, points) [N], with its viscous and
-    viscoelastic parts.
+    """Return the tension of a string at its quadrature points at all instants of a run, shape (instants, points)
+    [N], including viscous and viscoelastic parts.
 
     Raises:
         ModelError: a body that is not a string.
@@ -146,7 +147,7 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     from phlexible.bodies.mechanics.absolute import strain_rates
 
     found = [group.law.tension(C) for group, C in _strains(run, placed)]
-    pulls = branch_stresses(run.system, run.body_index(placed, "string"), run.recording.branches)
+    pulls = string_branch_stresses(run.system, run.body_index(placed, "string"), run.recording.branches)
     for own, (group, C), (_, pull) in zip(found, _strains(run, placed), pulls, strict=True):
         if group.relaxation:
             own += 2 * pull * np.sqrt(C)
@@ -164,14 +165,15 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def slack_parts(run: RecordedRun) -> list[SlackPart]:
-    """Return the first slack element of every string that has one. In models of dimension one there is none."""
+    """Return, for each string of a run that becomes slack, its first slack element and the time from which it is
+    slack. Models of dimension one have none."""
     found: list[SlackPart] = []
     if run.system.dimension == 1:
         return found
     for placed in run.system.bodies:
         if placed.nodes is None:
             continue
-        pulls = branch_stresses(run.system, run.system.index[placed], run.recording.branches)
+        pulls = string_branch_stresses(run.system, run.system.index[placed], run.recording.branches)
         for (group, C), (_, pull) in zip(_strains(run, placed), pulls, strict=True):
             if group.relaxation:
                 N = group.law.tension(C) + 2 * pull * np.sqrt(C)
@@ -187,9 +189,8 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the squared stretch of a string below which it counts as slack; None if it never is. In the run the
-    squared stretch lies between ``lowest`` and ``highest``.
-    """
+    """Return the squared stretch of a string below which it counts as slack (compressed); None if it never is. In
+    the run the squared stretch lies between ``lowest`` and ``highest``."""
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
@@ -206,9 +207,8 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the squared stretch of a string over time, shape (instants, points), for each group of its strains,
-    together with the group.
-    """
+    """Return the squared stretch of a string at its quadrature points at all instants of a run, shape (instants,
+    points). Each group of strains with one law has its own; the list has pairs (group, squared stretch)."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed, "string")

@@ -28,9 +28,8 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
-    """Return a message for each damper or servo that is too strong for the step: the rate that it damps changes its
-    sign at every stored instant.
-    """
+    """Return a warning message for each damper or servo of a run that is too strong for the step: the rate that it
+    damps changes its sign at every recorded instant."""
     damped = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     if not damped or len(damped) > MOST_FORCES:
         return []
@@ -40,7 +39,7 @@ def ringing_dampers(run: RecordedRun) -> list[str]:
     weight = mass * float(np.linalg.norm(run.mechanism.gravity)) * run.system.body_length
     least = max(ENERGY * float(record.kinetic.max()), NEGLIGIBLE * (float(stored.max()) + weight))
     found: dict[str, str] = {}
-    for rows in _windows(record.time):
+    for rows in _instant_windows(record.time):
         part = run.at(rows)
         interval = float(part.recording.time[1] - part.recording.time[0])
         for each, rates in zip(damped, _rates(part, damped).T, strict=True):
@@ -49,7 +48,7 @@ def ringing_dampers(run: RecordedRun) -> list[str]:
             if name in found or not _alternates(swing, rates[1:-1]):
                 continue
             worst = int(np.argmax(np.abs(swing))) + 1
-            compliance, body = _compliance(run.system, part, worst, each)
+            compliance, body = _impulse_response(run.system, part, worst, each)
             strength = each.force.damping * compliance
             if strength * interval > CLEARLY * TURNS and swing[worst - 1] ** 2 / (2 * compliance) > least:
                 found[name] = _message(each, body, strength, interval, float(part.recording.time[worst]))
@@ -65,10 +64,9 @@ def _message(force: ScalarForce, body: str, strength: float, interval: float, ti
     )
 
 
-def _windows(time: Array) -> Iterator[slice]:
-    """Yield slices of 33 evenly spaced instants at the start, in the middle and at the end of a run, from its times
-    [s].
-    """
+def _instant_windows(time: Array) -> Iterator[slice]:
+    """Yield slices of 33 consecutive, evenly spaced instants at the start, in the middle and at the end of a run,
+    given its times [s]."""
     last = len(time)
     for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
         intervals = np.diff(time[begin : begin + WINDOW])
@@ -77,7 +75,8 @@ def _windows(time: Array) -> Iterator[slice]:
 
 
 def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
-    """Return the rates of the coordinates along which forces act, shape (instants, forces) [rad/s or m/s]."""
+    """Return the rates of the joint coordinates along which the given force elements act, at all instants of a run:
+    shape (instants, forces) [rad/s or m/s]."""
     coordinates = [force.force.coordinate for force in forces]
     rows = [coordinate.functions() for coordinate in coordinates]
     functions = run.system.functions([row for span in rows for row in span])
@@ -92,18 +91,16 @@ def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
 
 
 def _alternates(swing: Array, rates: Array) -> bool:
-    """Return whether a considerable part of the rates changes its sign from each instant to the next; ``swing`` is
-    the alternating part of the rates.
-    """
+    """Return whether a considerable part of a rate changes its sign from each instant to the next. ``swing`` is the
+    alternating part of ``rates``, both over the instants."""
     square = float((swing**2).sum())
     changes = float((swing[1:] * swing[:-1]).sum())
     return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
 
 
-def _compliance(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Return the rate that a unit impulse along the coordinate of a force causes with all joints closed: the
-    inverse effective mass. The name of the body that moves most comes with it.
-    """
+def _impulse_response(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
+    """Return the rate that a unit impulse along the coordinate of a force element causes with all joints closed
+    (inverse effective mass). Return also the name of the body that moves most."""
     own = slice(instant, instant + 1)
     at, state = run.instants.at(own), run.recording.state(instant)
     system = system.phase(run.recording.held[instant]).system

@@ -19,14 +19,14 @@ from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
 from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.errors import ModelError
-from phlexible.state.branches import forces_of_branches, frame_strains
+from phlexible.state.branches import history_variable_forces, weighted_branch_strains
 from phlexible.state.recorded_run import RecordedRun
 
 # Strains and section forces of rods over time (docs/theory.md, 8).
 
 
 def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
-    """Return the rod in the model of a run that a handle stands for: the same object, or one of the same name and
+    """Return the rod in the model of a run that a handle stands for: the same object, or the one of equal name and
     description.
 
     Raises:
@@ -40,14 +40,13 @@ def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
 
 
 def strain_places(rod: RodInModel) -> Array:
-    """Return the positions along a rod of the quadrature points of all its elements, shape (points,) [m]."""
+    """Return the positions of the quadrature points of all elements along a rod, shape (points,) [m]."""
     return np.concatenate([element.shape.places for element in rod.elements])
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
-    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature points,
-    shape (instants, points, 6) [N, N m]. Viscous and viscoelastic parts are included.
-    """
+    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature points.
+    They have the shape (instants, points, 6) [N, N m], with viscous and viscoelastic parts."""
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
@@ -64,7 +63,7 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
     forces = np.zeros((run.count, len(natural), 6), dtype=strains.dtype)
     forces[:, :, kept] = np.einsum("gij,tgj->tgi", stiffness, strains)
     if rod.handle.body.relaxation:
-        pulls = -forces_of_branches(run.system, run.recording.branches)
+        pulls = -history_variable_forces(run.system, run.recording.branches)
         own = {id(element) for element in rod.elements}
         places = [k for k, (element, _) in enumerate(run.system.forces) if id(element) in own]
         along = pulls[:, places].reshape(strains.shape)
@@ -74,10 +73,9 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
     return forces
 
 
-def between_places(places: Array, values: Array, x: Array) -> Array:
-    """Interpolate values, shape (instants, points, 6), linearly from the positions ``places`` to the positions
-    ``x`` along a rod; extrapolate linearly beyond the ends.
-    """
+def interpolated_along(places: Array, values: Array, x: Array) -> Array:
+    """Interpolate values along a rod, shape (instants, points, 6), linearly from the positions ``places`` to the
+    positions ``x`` [m]. Beyond the ends they are extrapolated."""
     if len(places) == 1:
         return np.repeat(values, len(x), axis=1)
     left = np.clip(np.searchsorted(places, x) - 1, 0, len(places) - 2)
@@ -145,9 +143,8 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """Return the section forces and moments of a beam or rod over time at the positions ``x`` along it [m]; see
-    ``Motion.section_forces``.
-    """
+    """Return the section forces and moments of a beam or rod at the positions ``x`` along it [m], at all instants
+    of a run. Without positions they are at default stations."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
@@ -156,7 +153,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
         assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index)[1] if placed.data.viscosity else None
         branches = run.recording.branches
-        inner = frame_strains(run.system, branches)[index] if placed.data.relaxation else None
+        inner = weighted_branch_strains(run.system, branches)[index] if placed.data.relaxation else None
         results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates, inner))
         columns.append(own)
         places.append(begin + at)
@@ -172,7 +169,7 @@ def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> 
     places, forces = strain_places(rod), rod_forces(run, rod)
     if x is not None:
         at = checked_positions(target.length, x)
-        places, forces = at, between_places(places, forces, at)
+        places, forces = at, interpolated_along(places, forces, at)
     return SectionForces(run.recording.time, places, *np.moveaxis(forces, 2, 0))
 
 
@@ -182,9 +179,8 @@ def stress(
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
-    """Return greatest and smallest normal stress and greatest shear stress over time in sections of a beam or rod.
-    The positions ``x`` along it are in m; see ``Motion.stress``.
-    """
+    """Return the largest and smallest normal stress and the largest shear stress in sections of a beam or rod, at
+    all instants of a run. The positions ``x`` along it are in m."""
     forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
@@ -200,10 +196,11 @@ def stress(
 
 
 def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
-    """Return the cross-sections of a beam or rod at the positions ``x`` along its whole length, shape (s,) [m]."""
+    """Return the cross-sections of a beam or rod at the positions ``x`` along its whole length, shape (s,) [m], one
+    for each position."""
     if isinstance(target, PlacedRod):
         return target.body.sections_at(x)
-    parts = _parts(run, target)
+    parts = _beam_parts(run, target)
     found = []
     for place in x.tolist():
         index, begin = [each for each in parts if each[1] <= place * (1 + ROUND_OFF)][-1]
@@ -214,25 +211,21 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
 
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
-    """Return positions just inside both ends of each element of a beam, shape (2 * elements,) [m], between which
-    section forces are drawn.
-
-    Of a rod its quadrature points, between which forces are drawn as lines.
-    """
+    """Return positions just inside both ends of each element of a beam, shape (2 * elements,) [m], at which section
+    forces are drawn. For a rod they are its quadrature points."""
     if isinstance(target, PlacedRod):
         return strain_places(rod_of_run(run, target))
     ends = []
-    for index, begin in _parts(run, target):
+    for index, begin in _beam_parts(run, target):
         mesh = _mesh(run.system.bodies[index])
         left = np.arange(mesh.elements)[:, None]
         ends.append(begin + mesh.element_length * (left + [INSIDE, 1 - INSIDE]).ravel())
     return np.concatenate(ends)
 
 
-def _parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
-    """Return the beams of the run's model that a handle stands for, one or several in a row: their indices, and the
-    positions on the whole beam where they begin [m].
-    """
+def _beam_parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
+    """Return the indices of the beam bodies (one, or several in a row) that a handle stands for. Return also the
+    positions on the whole beam where they begin [m]."""
     if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
@@ -254,10 +247,9 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Yield, for each part of a beam with stations: its index, the position where it begins [m], the columns of its
-    stations in the result, and their positions from its start [m].
-    """
-    parts = _parts(run, target)
+    """Yield, for each body of a beam that has stations: its index, the position where it begins [m], the columns of
+    its stations in the result, and their positions from its start [m]."""
+    parts = _beam_parts(run, target)
     if x is None:
         count = 0
         for index, begin in parts:

@@ -27,15 +27,15 @@ from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import kinematics, reactions, section_forces
 from phlexible.measure.energy import energy_of
-from phlexible.state.forces import acting, coordinate_row
+from phlexible.state.forces import coordinate_row, forces_of_load
 from phlexible.state.instants import Instants
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.system import System
 
 
-def sensors(name: str, values: object) -> list[Sensor]:
-    """Check that ``values`` is a sensor or a list of sensors and return it as a list; ``name`` is the argument's
-    name for messages.
+def checked_sensors(name: str, values: object) -> list[Sensor]:
+    """Return the user's sensor or list of sensors as a list, or raise a ``ParameterError`` if a value is not a
+    sensor. ``name`` is the user's argument in the message.
 
     Raises:
         ParameterError: a value is not a sensor; the message names the first one.
@@ -50,10 +50,9 @@ def sensors(name: str, values: object) -> list[Sensor]:
     return list(values)
 
 
-def columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
-    """Return the readings of sensors over a run as named columns, one for each component, such as "position of
-    beam.end x [m]", shape (instants,) each.
-    """
+def reading_columns(chosen: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
+    """Return the readings of sensors over a run as a dictionary of named columns, shape (instants,) each, such as
+    "position of beam.end x [m]". There is one column for each component."""
     table: dict[str, Array] = {}
     for sensor in chosen:
         values = sensor.read(run)
@@ -83,8 +82,8 @@ class LinearPoint:
     motion: sparse.csr_array
 
     def load_row(self, load: Load) -> Array:
-        """Return the generalized forces of a unit of a load at the operating point, shape (velocities,). The same
-        row gives the velocity of its point along it.
+        """Return the generalized forces that one unit of a load causes at the operating point of a linear model,
+        shape (velocities,). The same row gives the velocity of its point along the load.
 
         Raises:
             ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
@@ -94,8 +93,8 @@ class LinearPoint:
         return self._row(load.entries())
 
     def elastic_row(self, sensor: "ElasticDisplacement", axis: ArrayLike) -> Array:
-        """Return the derivative of an elastic displacement, along an axis of its body, with respect to the small
-        motions, shape (velocities,).
+        """Return the derivative of an elastic displacement along an axis of its body with respect to the small
+        motions of a linear model, shape (velocities,).
 
         Raises:
             ModelError: a point of another model.
@@ -107,8 +106,8 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
-        """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to the
-        small motions, shape (velocities,).
+        """Return, for each coordinate of a joint, whether it is an angle, and its derivative with respect to the
+        small motions of a linear model. A derivative has the shape (velocities,).
 
         Of a spherical joint those of small turns about the world axes, in the plane about z.
 
@@ -134,20 +133,18 @@ class LinearPoint:
     def _row(self, entries: Sequence[PointLoad]) -> Array:
         total = np.zeros(self.motion.shape[0])
         for entry in entries:
-            vectors, forces = acting(self.system, self.at, entry, entry.at_time(0.0))
+            vectors, forces = forces_of_load(self.system, self.at, entry, entry.at_time(0.0))
             total += vectors.jacobian(self.at).T @ forces.ravel()
         return np.asarray(self.motion.T @ total)
 
     def _coordinate_row(self, coordinate: Coordinate) -> Array:
-        """Return the derivative of a joint coordinate with respect to the small motions of the mechanism, shape
-        (velocities,).
-        """
+        """Return the derivative of a joint coordinate with respect to the small motions of a linear model about its
+        operating point, shape (velocities,)."""
         return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
 
     def _rotation_row(self, joint: Joint, axis: Array) -> Array:
-        """Return the derivative of the relative rotation about ``axis`` between the two ports of a joint with
-        respect to the small motions, shape (velocities,).
-        """
+        """Return the derivative of the relative rotation of the two ports of a joint about ``axis`` with respect to
+        small motions of a linear model. It has the shape (velocities,)."""
         for port in (joint.first, joint.second):
             if not port.has_orientation:
                 raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
@@ -158,8 +155,8 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Yield name, whether it is an angle, and derivative with respect to the small motions, shape (velocities,), of
-    one or all coordinates of a joint.
+    """Yield one or all coordinates of a joint as rows of a linear model: name, whether it is an angle, and
+    derivative with respect to the small motions, shape (velocities,).
 
     Args:
         kind_names: words for coordinates that turn and for those that slide.
@@ -178,9 +175,8 @@ def named_rows(
 
 
 def linear_unit(is_angular: bool, differentiations: int) -> str:
-    """Return the unit of an output of a linear model: of an angle or a length, differentiated by time so many
-    times.
-    """
+    """Return the unit of an output of a linear model: "rad" for an angle, else "m", followed by "/s" or "/s^2" for
+    one or two time derivatives."""
     return ("rad" if is_angular else "m") + ("", "/s", "/s^2")[differentiations]
 
 
@@ -221,19 +217,19 @@ class PointSensor(Sensor):
 
     @property
     def axis(self) -> Array:
-        """Direction of the measurement as a unit vector in world axes, shape (3,)."""
+        """Direction along or about which this sensor measures, as a unit vector in world axes, shape (3,)."""
         return np.asarray(self.direction, dtype=np.float64)
 
     @property
     def unit(self) -> str:
-        """Unit of the reading: a length or an angle, or its time derivatives."""
+        """Unit of the reading of this point sensor: "m" or "rad", followed by "/s" or "/s2" for time
+        derivatives."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
 
     @property
     def share(self) -> Share | None:
-        """Linear form of the reading: the point, the weights of its position or velocity, shape (1, 6), and an
-        offset, shape (1,). None for angles and accelerations.
-        """
+        """Linear form of the reading of this sensor: the point, the weights of its position and velocity, shape (1,
+        6), and an offset, shape (1,). None for angles and accelerations."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -242,17 +238,15 @@ class PointSensor(Sensor):
         return self.attachment, weights, np.array([begin])
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rate along or about the direction, or its time derivative for accelerations, at all instants
-        of a run, shape (instants,). Rates satisfy the joint constraints.
-        """
+        """Return the velocity (or acceleration, for such sensors) of the measured point along or about the sensor's
+        direction, at all instants of a run. It has the shape (instants,)."""
         moved = kinematics.angular_velocity if self.is_angular else kinematics.velocity
         rate = np.asarray(moved(run, self.attachment) @ self.axis)
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and derivative with respect to the small motions, shape (velocities,), of this sensor as
-        an output of a linear model.
-        """
+        """Yield this sensor as an output of a linear model: its name, its unit, and its derivative with respect to
+        the small motions, shape (velocities,)."""
         load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
@@ -276,7 +270,8 @@ class Displacement(PointSensor):
     label = "displacement"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the displacement along the direction at all instants of a run, shape (instants,) [m]."""
+        """Return the displacement of the measured point along the sensor's direction since the undeformed initial
+        pose, at all instants of a run, shape (instants,) [m]."""
         place = Position(self.attachment).read(run)
         return np.asarray((place - self.attachment.initial_position()) @ self.axis)
 
@@ -328,9 +323,8 @@ class Angle(PointSensor):
     label = "angle"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rotation about the direction since t = 0 at all instants of a run, over full turns, shape
-        (instants,) [rad].
-        """
+        """Return the rotation of the material at the measured point about the sensor's direction since t = 0. At
+        all instants of a run, shape (instants,) [rad], it is continuous over full turns."""
         turned = kinematics.rotation(run, self.attachment)
         quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
         wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
@@ -397,15 +391,15 @@ class Position(Sensor):
 
     @property
     def share(self) -> Share | None:
-        """Linear form of the reading: the point, the weights of its position and velocity, shape (3, 6), and an
-        offset, shape (3,). None for a point of the ground.
-        """
+        """Linear form of the reading of this position sensor: the point, the weights of its position and velocity,
+        shape (3, 6), and an offset, shape (3,). None for a point of the ground."""
         return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the world position of the point at all instants of a run, shape (instants, 3) [m]."""
+        """Return the position of the measured point in world axes at all instants of a run, shape (instants, 3)
+        [m]."""
         weights, vectors = run.point(self.port)
-        return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
+        return np.asarray(np.einsum("k,tki->ti", weights, vectors.values(run.instants)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,20 +430,19 @@ class ElasticDisplacement(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the components of a reading: x, y and z, or none if the sensor measures along a direction."""
+        """Names of the components of a reading of this elastic displacement: x, y and z, or none if it is measured
+        along one direction."""
         return XYZ if self.direction is None else ()
 
     @property
     def axes(self) -> Array:
-        """Directions of the measurement in body axes: the direction of the sensor, shape (3,), or all axes, shape
-        (3, 3).
-        """
+        """Directions in body axes along which this sensor measures: its direction, shape (3,), or all three axes,
+        shape (3, 3)."""
         return np.eye(3) if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the elastic displacement at all instants of a run, shape (instants, 3), or (instants,) along a
-        direction [m].
-        """
+        """Return the displacement of the measured point relative to the frame of its body at all instants of a run.
+        It is in body axes, shape (instants, 3), or (instants,) along one direction [m]."""
         if self.attachment.placed.nodes is not None:
             found = Position(self.attachment).read(run) - self.attachment.initial_position()
         else:
@@ -457,9 +450,8 @@ class ElasticDisplacement(Sensor):
         return np.asarray(found @ self.axes)
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield name, unit and derivative with respect to the small motions, shape (velocities,), for the direction
-        of this sensor or for each axis.
-        """
+        """Yield this elastic displacement as outputs of a linear model, one for each measured axis: name, unit, and
+        derivative with respect to the small motions, shape (velocities,)."""
         for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
             if self.attachment.placed.nodes is not None:
                 yield from Displacement(self.attachment, axis).rows(point)
@@ -511,9 +503,8 @@ class Rotation(_Orientation):
     label, components = "rotation", tuple(a + b for a in XYZ for b in XYZ)
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3,
-        3).
-        """
+        """Return the rotation matrices from body axes to world axes of the measured body or attachment at all
+        instants of a run: shape (instants, 3, 3)."""
         return kinematics.rotation(run, self.target)
 
 
@@ -525,9 +516,8 @@ class Quaternion(_Orientation):
     label, components = "quaternion", (*XYZ, "w")
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the unit quaternions of the orientation at all instants of a run, scalar last, shape (instants,
-        4).
-        """
+        """Return the orientation of the measured body or attachment as unit quaternions, scalar last, at all
+        instants of a run, shape (instants, 4). Their sign does not jump."""
         found = quaternions(kinematics.rotation(run, self.target))
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
@@ -539,7 +529,8 @@ class Quaternion(_Orientation):
 
 
 def axis_name(direction: ArrayLike) -> str:
-    """Return the name of a direction for labels: "x", "y" or "z" for a world axis, else its components."""
+    """Return the name of a direction for labels of sensors and inputs: "x", "y" or "z" for a world axis, else its
+    components such as "(1, 1, 0)"."""
     numbers = np.asarray(direction, dtype=np.float64)
     for k in range(3):
         if np.array_equal(numbers, AXES[k]):
@@ -584,14 +575,14 @@ class JointSensor(Sensor):
 
     @property
     def number(self) -> int | None:
-        """Index of the measured coordinate among those of the joint; None if all of them are measured."""
+        """Index of the joint coordinate that this sensor measures, among those of the joint; None if it measures
+        all of them."""
         return coordinate_number(self.joint, self.coordinate)
 
     @property
     def unit(self) -> str:
-        """Unit of the reading: of an angle or a length or its rate; "rad or m" if the measured coordinates are of
-        both kinds.
-        """
+        """Unit of the readings of this joint sensor, such as "rad" or "m/s"; "m or rad" if it measures coordinates
+        of both kinds."""
         names = self.joint.coordinate_names
         own = names if self.number is None else names[self.number : self.number + 1]
         kinds = {"rad" if "angle" in name else "m" for name in own}
@@ -600,14 +591,13 @@ class JointSensor(Sensor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the measured joint coordinates; empty if the sensor measures a single one."""
+        """Names of the joint coordinates that this sensor measures; empty if it measures a single one."""
         return tuple(self.joint.coordinate_names) if self.number is None else ()
 
     @property
     def share(self) -> Share | None:
-        """Linear form of the reading: the joint, the weights of its coordinates and rates, and an offset. None for
-        accelerations and for coordinates that the joint lacks.
-        """
+        """Linear form of the readings of this sensor: the joint, the weights of its coordinates and rates, and
+        offsets. None for accelerations and for coordinates that the joint lacks."""
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:
@@ -617,8 +607,8 @@ class JointSensor(Sensor):
         return self.joint, weights, np.zeros(len(chosen))
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield the name, the unit and the derivative with respect to the small motions, shape (velocities,), of
-        each measured coordinate.
+        """Yield the measured joint coordinates as outputs of a linear model: name, unit, and derivative with
+        respect to the small motions, shape (velocities,), of each.
 
         Raises:
             ModelError: a joint of another model, without coordinates, or on a body without orientation.
@@ -628,8 +618,8 @@ class JointSensor(Sensor):
             yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the measured coordinates (or rates, or accelerations) of the joint at all instants of a run, shape
-        (instants,) for one, else (instants, coordinates).
+        """Return the measured coordinates (or their rates, or accelerations) of the joint at all instants of a run.
+        They have the shape (instants,) for one coordinate, else (instants, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without coordinates.
@@ -639,12 +629,12 @@ class JointSensor(Sensor):
         if not own:
             raise ModelError(f"{self.joint} leaves no coordinate free that could be measured")
         check_coordinate(self.number, len(own), self.joint)
-        return self.of(run, own if self.number is None else [own[self.number]])
+        return self.readings_of(run, own if self.number is None else [own[self.number]])
 
-    def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
-        """Return the readings of chosen coordinates of the joint at all instants of a run, shape (instants,) for
-        one, else (instants, coordinates).
-        """
+    def readings_of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
+        """Return the values (or rates, or accelerations, by kind of this sensor) of chosen coordinates of its joint
+        at all instants of a run. They have the shape (instants,) for one coordinate, else (instants,
+        coordinates)."""
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in chosen]
             values = [kinematics.coordinate_values(run, *each) for each in zip(chosen, paths, strict=True)]
@@ -655,8 +645,8 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Return the readings of the angles of the joint, or of its sliding coordinates, shape (instants,) for one,
-        else (instants, coordinates).
+        """Return the values (or rates) of all angles of the joint, or of all its sliding coordinates, at all
+        instants of a run. They have the shape (instants,) for one coordinate, else (instants, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.
@@ -667,7 +657,7 @@ class JointSensor(Sensor):
             raise ModelError(
                 f"joint {self.joint} has no {'angle' if is_angle else 'position'}; its coordinates: {names}"
             )
-        return self.of(run, chosen)
+        return self.readings_of(run, chosen)
 
 
 class JointPosition(JointSensor):
@@ -714,8 +704,8 @@ class JointAcceleration(JointSensor):
 
 
 def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
-    """Return the index of a joint coordinate that is given by its index or by its name; None if it is None, which
-    means all coordinates.
+    """Return the index of a joint coordinate that the user names or numbers; None if the user gives None, which
+    means all coordinates of the joint.
 
     Raises:
         ModelError: the joint has no coordinate of this name.
@@ -727,7 +717,8 @@ def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
 
 
 def check_coordinate(number: int | None, count: int, joint: Joint) -> None:
-    """Refuse the index of a coordinate that is not below ``count``, the number of coordinates of the joint.
+    """Raise a ``ParameterError`` if the index of a joint coordinate is not below ``count``, the number of
+    coordinates of the joint.
 
     Raises:
         ParameterError: naming it.
@@ -765,9 +756,8 @@ class Reaction(Sensor):
     _which: ClassVar[int] = 0  # of force and moment
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the force (or moment) of the joint on its second attachment at all instants of a run, shape
-        (instants, 3) [N or N m].
-        """
+        """Return the force (or moment) that the measured joint exerts on its second attachment at all instants of a
+        run: shape (instants, 3) [N or N m]. It is in world or body axes, as chosen."""
         vectors = reactions.reaction(run, self.joint)[self._which]
         if self.axes is Axes.WORLD:
             return vectors
@@ -812,9 +802,8 @@ class ElementForce(Sensor):
     label, unit, availability = "force", "N or N m", Availability.NO_FIXED_COUNT
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the force or torque of the element at all instants of a run, shape (instants,) or (instants,
-        forces) [N or N m].
-        """
+        """Return the force or torque of the measured spring, damper, motor or drive at all instants of a run: shape
+        (instants,) or (instants, forces) [N or N m]."""
         return reactions.element_force(run, self.element)
 
 
@@ -856,9 +845,8 @@ class SectionForce(_Station):
     label, unit, components = "section force", "N or N m", FORCES
 
     def read(self, run: RecordedRun) -> Array:
-        """Return normal force, two shear forces, torsion and two bending moments of the station at all instants,
-        shape (instants, 6) [N, N m].
-        """
+        """Return normal force, two shear forces, torsion and two bending moments at the measured station of a beam.
+        They are given at all instants of a run, shape (instants, 6) [N, N m]."""
         found = section_forces.section_forces(run, self.body, [self.x])
         return np.stack([getattr(found, name)[:, 0] for name in FORCES], axis=1)
 
@@ -875,9 +863,8 @@ class Stress(_Station):
     label, unit = "stress", "Pa"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the normal stress of largest magnitude in the section, with its sign, at all instants of a run,
-        shape (instants,) [Pa].
-        """
+        """Return the normal stress of largest magnitude, with its sign, in the section at the measured station of a
+        beam. It is given at all instants of a run, shape (instants,) [Pa]."""
         found = section_forces.stress(run, self.body, [self.x], None)
         high, low = found.greatest[:, 0], found.smallest[:, 0]
         mean = (high + low) / 2
@@ -911,9 +898,8 @@ class Tension(Sensor):
             raise ModelError(f"Tension: string must be a string of the model, got {self.string!r}")
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the tension at the quadrature points of the string at all instants of a run, shape (instants,
-        points) [N].
-        """
+        """Return the tension at the quadrature points of the measured string at all instants of a run, shape
+        (instants, points) [N]."""
         return reactions.tension(run, self.string)
 
 
@@ -960,7 +946,8 @@ class EnergyOf(Sensor):
         return f"{self._name} {self.label}"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the chosen energy of the whole model at all instants of a run, shape (instants,) [J]."""
+        """Return the chosen kind of energy (kinetic, strain, total, ...) of the whole model at all instants of a
+        run, shape (instants,) [J]."""
         return np.asarray(getattr(energy_of(run.recording), self._name))
 
     @property

@@ -70,9 +70,8 @@ class StateForce(CompoundForce):
         return self.name or f"state force on {', '.join(map(str, self.on))}"
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """Return the elementary parts of this force: a ``Force`` on each attachment and a ``JointElement`` in each
-        joint on which it acts.
-        """
+        """Return the elementary parts of this state-dependent force: a ``Force`` on each attachment, and a
+        ``JointElement`` in each joint, on which it acts."""
         measured, places, rates, count = [], [], [], 0
         for item in self.of:
             source, own = _source(item)
@@ -96,9 +95,8 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Return the attachment or joint that an item measures, and the indices of positions and of rates among the
-    values measured there.
-    """
+    """Return the attachment or joint that an item of the user's list measures. Return also the indices of positions
+    and of rates among the values measured there."""
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):
             raise ParameterError(f"of takes points of bodies, got {item}")

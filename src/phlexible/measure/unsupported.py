@@ -15,9 +15,8 @@ from phlexible.state.redundancy import redundancies, redundancy_text
 
 
 def falling_bodies(run: RecordedRun) -> list[str]:
-    """Return messages about bodies that fall from rest because no joint, force element or load acts between them
-    and the world.
-    """
+    """Return a warning message for each group of bodies that falls from rest because nothing holds it: no joint,
+    force element or load acts between it and the world."""
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []
@@ -27,7 +26,7 @@ def falling_bodies(run: RecordedRun) -> list[str]:
         for index, placed in enumerate(run.system.bodies)
         if not first.velocity[0, run.system.layout.place(index)].any()
     }
-    groups = [group for group in _free(mechanism) if group <= at_rest]
+    groups = [group for group in _unsupported_groups(mechanism) if group <= at_rest]
     return [
         f"nothing holds {', '.join(placed.name for placed in mechanism.bodies if placed in group)}: no joint, force"
         " element or load acts between it and the world, and it falls; connect it, or leave out gravity"
@@ -36,9 +35,8 @@ def falling_bodies(run: RecordedRun) -> list[str]:
 
 
 def redundant_joints(run: RecordedRun) -> list[str]:
-    """Return a message about redundant joint constraints at the first instant of a run, and about joints that they
-    prevent from moving; an empty list if there are none.
-    """
+    """Return a list with one message about redundant joint constraints at the first instant of a run, and about
+    joints that they lock; an empty list if there are none."""
     if not run.has_redundant_joints:
         return []
     state, begin = run.recording.state(0), run.at(slice(0, 1)).instants
@@ -46,12 +44,13 @@ def redundant_joints(run: RecordedRun) -> list[str]:
     return [redundancy_text(system, state, redundancies(system, state, begin), begin)]
 
 
-def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
-    """Return the groups of bodies that are connected with each other, but neither with the world nor loaded."""
+def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
+    """Return the groups of connected bodies of a mechanism that no joint or element connects with the world and no
+    load acts on."""
     number = {placed: k for k, placed in enumerate(mechanism.bodies)}
     links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
     parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
-    links += [_ends(part) for part in parts]
+    links += [_bodies_of_part(part) for part in parts]
     pairs = [(number[a], number[b]) for own, _ in links for a, b in pairwise(own)]
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), (len(number), len(number)))
@@ -65,10 +64,9 @@ def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
     return list(groups.values())
 
 
-def _ends(part: Part) -> tuple[set[PlacedBody], bool]:
-    """Return the bodies that a joint, element, drive or load acts on. The second value says whether it holds them
-    to the world or loads them one by one.
-    """
+def _bodies_of_part(part: Part) -> tuple[set[PlacedBody], bool]:
+    """Return the bodies that a joint, element, drive or load acts on, and whether it supports them. It does if it
+    connects them with the world or loads them."""
     ports = list(ports_of(part))
     own = {port.placed for port in ports if isinstance(port, Attachment)}
     return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)

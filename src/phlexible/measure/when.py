@@ -10,7 +10,7 @@ from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
-from phlexible.measure.sensors import sensors
+from phlexible.measure.sensors import checked_sensors
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
@@ -49,7 +49,7 @@ class When(Portable, Condition):
     of: Sequence[Sensor] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", tuple(sensors("of", self.of)))
+        object.__setattr__(self, "of", tuple(checked_sensors("of", self.of)))
         if isinstance(self.quantity, Sensor):
             if self.of:
                 raise ParameterError("of= belongs to a function; a sensor measures by itself")
@@ -76,9 +76,8 @@ class When(Portable, Condition):
         return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
-        """Return by how much the quantity exceeds the threshold at given times [s], shape (instants,), from the
-        readings of the condition's sensors; positive where the condition is met.
-        """
+        """Return by how much the quantity of this condition exceeds its threshold at the given times [s], shape
+        (instants,); positive where the condition is met. ``readings`` are those of its sensors."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:
@@ -97,7 +96,7 @@ class When(Portable, Condition):
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
-        """Sensors whose readings the condition depends on."""
+        """Sensors whose readings decide whether this condition is met."""
         return (self.quantity,) if isinstance(self.quantity, Sensor) else tuple(self.of)
 
 
@@ -115,13 +114,14 @@ class WatchedCondition:
         self._last: list[Array] = []
 
     def excess(self, recording: RecordedStates) -> Array:
-        """Return by how much the condition's quantity exceeds the threshold at instants after the last stored one,
-        shape (instants,).
-        """
+        """Return by how much the quantity of the watched condition exceeds its threshold at the instants of a
+        recording, shape (instants,); positive where the condition is met. Angles continue from the last stored
+        readings."""
         return self._condition.excess(recording.time, self._readings(recording))
 
     def keep(self, recording: RecordedStates) -> None:
-        """Store the readings at the last instant of a recording, from which angles are continued."""
+        """Store the sensor readings of the watched condition at the last instant of a recording. Later angles are
+        continued from them over full turns."""
         self._last = [values[-1] for values in self._readings(recording)]
 
     def _readings(self, recording: RecordedStates) -> list[Array]:
@@ -137,8 +137,8 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """Return the conditions of a run that have to be evaluated while it goes on, by number of their event; the
-    condition that ends the run is among them.
+    """Return the conditions that trigger events or end a run and have to be evaluated while it goes on, by the
+    number of their event.
 
     Args:
         system: system of the run.

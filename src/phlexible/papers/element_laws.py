@@ -24,7 +24,7 @@ from phlexible.description.ports import Attachment, MovingFrame
 from phlexible.errors import ModelError
 from phlexible.papers.bristles import Bristles, BristleState, Touching, tangential_component
 from phlexible.papers.joined_functions import JoinedFunctions, Poses
-from phlexible.state.forces import measured_rows, prescribed_part
+from phlexible.state.forces import measured_rows, prescribed_force
 from phlexible.state.instants import Instants
 from phlexible.state.system import System
 
@@ -108,7 +108,7 @@ class ElementLaws:
             [
                 float(self.state_function_values(f.value, at, theta)[0])
                 if at is not None and isinstance(f.value, StateLaw)
-                else prescribed_part(f, time)
+                else prescribed_force(f, time)
                 for f in parts
             ],
             dtype=np.float64,

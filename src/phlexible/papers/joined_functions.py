@@ -13,7 +13,7 @@ from phlexible.papers.floating_forms import FloatingBodyForm
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import StringForm
 from phlexible.state.functions import VectorCollector, constraint_set, function_set
-from phlexible.state.instants import GivenFunctions, Instants, RecordedGiven
+from phlexible.state.instants import Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector, VectorResolver
 from phlexible.step.tables.declarations import MOVING
@@ -85,7 +85,7 @@ class JoinedFunctions:
     ) -> None:
         self._system, self._bodies, self._time = system, bodies, time
         collector = VectorCollector(paper_resolver(system))
-        self.loaded = np.array([collector.vector(each) for each in loaded], dtype=np.int64)
+        self.loaded = np.array([collector.add_vector(each) for each in loaded], dtype=np.int64)
         self.lines = constraint_set(
             lines, lambda rows: function_set(rows, system.layout, paper_resolver(system), system.paths, collector)
         )
@@ -126,19 +126,19 @@ class JoinedFunctions:
         mechanism. The result has their values, the world vectors in them, and all derivatives."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
-        return Poses(x, instants, functions.set.places(instants), values, slopes, functions.gradients(instants))
+        return Poses(x, instants, functions.set.values(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
         """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism.
         Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
-        return dX, self._functions.moved(at.gradients, dX)
+        return dX, self._functions.rates_along(at.gradients, dX)
 
     def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
         """Return a copy of the evaluated functions of a mechanism, ``at``, with time derivatives of the gradients
         in place of the gradients. The world vectors change at the rates dX (T, vectors, 3)."""
-        chords = self._functions.chords_of(dX)
+        chords = self._functions.difference_vectors_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
     def prescribed_rates(self, at: Poses) -> Array:
@@ -156,7 +156,7 @@ class JoinedFunctions:
         constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world vectors (T,
         vectors, 3)."""
         forces = on_functions + at.slopes * along[:, self.owner]
-        vectors = on_vectors + self._functions.forces_of(at.gradients, forces)
+        vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
         for index, (form, own) in enumerate(self._bodies):
             force = generalized[:, self._system.layout.place(index)]
@@ -171,7 +171,7 @@ class JoinedFunctions:
         vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made of."""
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
-        out += self._functions.forces_of(at.gradients, chosen)
+        out += self._functions.forces_along(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
         """Return the times and the poses of all bodies of a mechanism in T states x (T, n), without velocities.
@@ -189,8 +189,8 @@ class JoinedFunctions:
                 n, d = form.body.elastic_count, form.body.dimension
                 position[:, carriers, :d] = x[:, own][:, :n].reshape(len(x), -1, d)
         times, place = np.unique(x[:, self._time], return_inverse=True)
-        asked = GivenFunctions(system.moving_frames, system.paths, times)
-        given = RecordedGiven(*(getattr(asked, each.name) for each in fields(RecordedGiven))).at(place)
+        asked = PrescribedFunctions(system.moving_frames, system.paths, times)
+        given = RecordedMotions(*(getattr(asked, each.name) for each in fields(RecordedMotions))).at(place)
         return PoseInstants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:

@@ -25,7 +25,7 @@ from phlexible.papers.joined_functions import BodyForm, JoinedFunctions, paper_r
 from phlexible.papers.soft_form import SoftForm
 from phlexible.papers.string_form import Boundary, StringForm
 from phlexible.port_hamiltonian.model import ComposedModel, Matrix, Port, SparseDifferences, StateBlock
-from phlexible.state.forces import body_triad
+from phlexible.state.forces import body_axes
 from phlexible.state.initial_state import initial_state
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.instants import Instants
@@ -87,7 +87,7 @@ class AppliedLoads:
             return [CarriedVector(first + int(k), True, np.zeros(3), nothing) for k in load.surface.nodes], []
         points = [self._resolver.resolve(PointOf(load.attachment))] if isinstance(load, Force) else []
         has_triad = isinstance(load, Torque) or load.axes is Axes.BODY
-        triad = [self._resolver.resolve(each) for each in body_triad(load.attachment)] if has_triad else []
+        triad = [self._resolver.resolve(each) for each in body_axes(load.attachment)] if has_triad else []
         return points, triad
 
     def _append(self, vectors: list[CarriedVector]) -> IntArray:

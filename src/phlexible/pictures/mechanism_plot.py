@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray, finite, flag, numbers, who
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
-from phlexible.measure.energy import busiest, energy_of
+from phlexible.measure.energy import energy_of, most_deformed_instant
 from phlexible.measure.mesh_stress import MeshedPoints
 from phlexible.pictures.artists import (
     SceneArtists,
@@ -440,7 +440,7 @@ def plot_overview(
     path = picture_path(path)
     instants = _overview_instants(run)
     if any(isinstance(placed.data.points, MeshedPoints) for placed in run.mechanism.bodies):
-        instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
+        instants = np.append(instants, most_deformed_instant(run.recording))  # drawn in the colours of its stress
     drawn = scene_of(run, instants)
     colors = StressColors(mesh_fields(run, drawn.bodies, instants))
     panels = default_panels(run, points)

@@ -18,9 +18,9 @@ from phlexible.display import how_many, table
 from phlexible.errors import ParameterError
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import Modes
-from phlexible.measure.energy import Energy, busiest, energy_of
-from phlexible.measure.quality import checked
-from phlexible.measure.sensors import columns, sensors as checked_sensors
+from phlexible.measure.energy import Energy, energy_of, most_deformed_instant
+from phlexible.measure.quality import motion_check
+from phlexible.measure.sensors import checked_sensors, reading_columns
 from phlexible.pictures.panels import Panel, default_panels
 from phlexible.pictures.plots import energy_curves
 from phlexible.pictures.report_page import (
@@ -155,11 +155,11 @@ def motion_page(
     head: dict[str, Any] = scene_data(scene, node_fields(run, scene.bodies, instants), pack)
     head["clips"] = [{"name": "", "first": 0, "count": len(instants), "loop": False}]
     head["loop"] = False
-    head["opens_at"] = int(np.abs(instants - busiest(run.recording)).argmin())
+    head["opens_at"] = int(np.abs(instants - most_deformed_instant(run.recording)).argmin())
     head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
     head["panels"] = panels_of(run, points, curves or {}, pack, instants)
     head["palette"] = PALETTE
-    check = checked(run)
+    check = motion_check(run)
     state = "" if is_complete else ", which ended early"
     subtitle = (
         f"{part_counts(run.mechanism)}; {run.count} stored instants to t = {run.time[-1]:g} s{state};"
@@ -185,7 +185,7 @@ def motion_page(
 def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
     """Return two HTML sections about a run, checks (energy balance, joint gaps, step errors) and summary, with
     further ``remarks``."""
-    check, facts = checked(run), figures(run)
+    check, facts = motion_check(run), figures(run)
     checks = [
         ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
         ("joints", f"{check.joint_gap:.1e}, greatest gap over the largest body"),
@@ -215,7 +215,7 @@ def readings(
         if values.ndim == 1 or values.shape[1:] == (3,):
             values_by_name[f"{sensor} [{sensor.unit}]"] = values
         else:
-            values_by_name |= columns([sensor], run)
+            values_by_name |= reading_columns([sensor], run)
     return values_by_name | dict(curves or {})
 
 

@@ -34,8 +34,8 @@ def with_prefix(model: LinearPHDAE, prefix: str) -> LinearPHDAE: ...
 @overload
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel: ...
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel:
-    """Return the model with all states and ports renamed to ``prefix.name``, so that two equal models can be
-    connected.
+    """Return a port-Hamiltonian model whose states and ports are all renamed to ``prefix.name``. Two equal models
+    can then be connected without equal names.
 
     Raises:
         ModelError: not a model.
@@ -55,8 +55,8 @@ def inverted(model: LinearPHDAE, port: str) -> LinearPHDAE: ...
 @overload
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel: ...
 def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
-    """Return the model with exchanged input and output of one port, whose former input becomes a multiplier, a new
-    last state (43).
+    """Return a port-Hamiltonian model in which input and output of one port are exchanged. The former input becomes
+    a multiplier, a new last state (equation (43) of Brugnoli et al. 2020).
 
     ``[E 0; 0 0] d(x, lambda)/dt = [J B_p; -B_p^T 0] (z, lambda) + (0, u_p) + (B, 0) u``, y_p = lambda.
     The result is improper (the input acts on an algebraic row) until a proper model is connected.
@@ -73,7 +73,8 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """Return a composed model of linear parts, whose matrices are constant, as a ``LinearPHDAE``."""
+    """Convert a connected model whose parts are all linear, so that its matrices are constant, to a
+    ``LinearPHDAE``. Its last ``exchanged`` states are multipliers of exchanged ports."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -111,17 +112,15 @@ class Inverted(ComposedModel):
         return (self.model,)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix [[J, B_p], [-B_p^T, 0]] at the state x, shape (n, n), with the columns
-        B_p of the exchanged port.
-        """
+        """Return the skew structure matrix of a port-Hamiltonian model with an exchanged port at the state x, shape
+        (n, n). It is [[J, B_p], [-B_p^T, 0]] with the input columns B_p of that port."""
         inner = self._inner(x)
         port = sparse.csr_array(self.model.port_matrix(inner))[:, self.columns]
         return sparse.block_array([[self.model.structure_matrix(inner), port], [-port.T, None]], format="csr")
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B at the state x, shape (n, m), with the columns of the exchanged port moved to
-        the algebraic rows.
-        """
+        """Return the input matrix B of a port-Hamiltonian model with an exchanged port at the state x, shape (n,
+        inputs). The columns of the exchanged port act on the rows of its multipliers."""
         upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
         upper[:, self.columns] = 0.0
         unit = sparse.lil_array((self.multipliers, self.model.port_size))
@@ -129,9 +128,8 @@ class Inverted(ComposedModel):
         return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (T, n) for T states x, efforts z and inputs u. In the algebraic rows they are
-        the difference between prescribed and actual output of the exchanged port.
-        """
+        """Return the right-hand sides, shape (T, n), of a port-Hamiltonian model with an exchanged port for T
+        states x, efforts z and inputs u. Rows of multipliers have prescribed minus actual output of that port."""
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -139,20 +137,21 @@ class Inverted(ComposedModel):
         return np.hstack([self.model.flows(states, efforts, inputs), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs (T, m) for T states x and efforts z; those of the exchanged port are the
-        multipliers.
-        """
+        """Return the outputs, shape (T, inputs), of a port-Hamiltonian model with an exchanged port for T states x
+        and efforts z. Outputs of that port are its multipliers."""
         inner = self.model.state_size
         outputs = self.model.output_products(x[:, :inner], z[:, :inner])
         outputs[:, self.columns] = z[:, inner:]
         return outputs
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x that are no multipliers of exchanged ports, a shorter array."""
+        """Return the entries of the state x of a port-Hamiltonian model that are no multipliers of exchanged ports,
+        as a shorter array."""
         return self.model.without_multipliers(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
-        """Return the part of the state x (n,) that belongs to the model before the exchange, a shorter array."""
+        """Return the part of the state x, shape (n,), that belongs to the model before its port was exchanged. The
+        multipliers at the end are left out."""
         return x[: self.model.state_size]
 
 
@@ -184,7 +183,8 @@ def gyrator(
 def gyrator(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models by a gyrator, u_a = -C y_b and u_b = C^T y_a, without new unknowns.
+    """Connect two port-Hamiltonian models a and b by a gyrator, ``u_a = -C y_b`` and ``u_b = C^T y_a``, and return
+    the connected model. Inputs of a follow outputs of b and vice versa; there are no new unknowns.
 
     Args:
         coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models
@@ -211,7 +211,8 @@ def transformer(
 def transformer(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models by a transformer, u_a = -C u_b and y_b = C^T y_a.
+    """Connect two port-Hamiltonian models a and b by a transformer, ``u_a = -C u_b`` and ``y_b = C^T y_a``, and
+    return the connected model. Forces are transmitted and velocities tied by a constraint.
 
     The input u_b becomes a multiplier, the new last block of the state (42).
 
@@ -254,11 +255,12 @@ class Interconnection(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The two connected port-Hamiltonian models a and b."""
+        """Two connected port-Hamiltonian models, a and b."""
         return self.a, self.b
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the structure matrix J of the connected models at the state x, (42) for a transformer."""
+        """Return the skew structure matrix J of two connected port-Hamiltonian models at the state x, shape (n, n).
+        It contains their own structure matrices and the coupling by a gyrator or transformer."""
         x_a, x_b = self._split(x)
         c = sparse.csr_array(self.coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
@@ -273,9 +275,8 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix of those ports of both models that are not connected, at the state x, shape (n,
-        outer inputs).
-        """
+        """Return the input matrix of two connected port-Hamiltonian models at the state x, shape (n, outer inputs).
+        It has the inputs of those ports that are not connected."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -287,9 +288,8 @@ class Interconnection(ComposedModel):
         return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides of both models for T states x, efforts z and inputs u. The rows of
-        multipliers have the residual of the connection (39).
-        """
+        """Return the right-hand sides, shape (T, n), of two connected port-Hamiltonian models for T states x,
+        efforts z and inputs u. Rows of multipliers have the violation of the transformer's constraint."""
         (part_a, part_b), (outer_a, outer_b) = self.part_slices, self._outer
         c = self._couplings(x)
         y_a = self.a.output_products(x[:, part_a], z[:, part_a])[:, self.inner_a]
@@ -307,14 +307,14 @@ class Interconnection(ComposedModel):
         return np.hstack([flows_a, self.b.flows(x[:, part_b], z[:, part_b], u_b), gap])
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs at the ports that are not connected, for T states x and efforts z, shape (T, outer
-        inputs).
-        """
+        """Return the outputs of two connected port-Hamiltonian models for T states x and efforts z, shape (T, outer
+        inputs). They are those of ports that are not connected."""
         pairs = zip(self.parts, self.part_slices, self._outer, strict=True)
         return np.hstack([part.output_products(x[:, at], z[:, at])[:, outer] for part, at, outer in pairs])
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
-        """Return the coupling matrix C at the states of a and b, shape (inner inputs of a, inner inputs of b).
+        """Return the coupling matrix C of two connected port-Hamiltonian models at their states x_a and x_b, shape
+        (inner inputs of a, inner inputs of b).
 
         Raises:
             ModelError: the user's function returns another shape or numbers that are not finite.
@@ -333,21 +333,24 @@ class Interconnection(ComposedModel):
         return c
 
     def _couplings(self, x: Array) -> Array:
-        """Return the coupling matrices C at T states x, shape (T, inner inputs of a, inner inputs of b)."""
+        """Return the coupling matrices C of two connected port-Hamiltonian models at T states x, shape (T, inner
+        inputs of a, inner inputs of b)."""
         if self.constant is not None:
             return np.broadcast_to(self.constant, (len(x), *self.constant.shape))
         return np.array([self.coupling_matrix(*self._split(state)) for state in x])
 
     @cached_property
     def _outer(self) -> tuple[IntArray, IntArray]:
-        """Indices of those inputs of model a, and of those of model b, that are not connected."""
+        """Indices of the inputs of model a, and of the inputs of model b, whose ports are not connected: two index
+        arrays."""
         return (
             np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
             np.setdiff1d(np.arange(self.b.port_size), self.inner_b),
         )
 
     def _split(self, x: Array) -> tuple[Array, Array]:
-        """Split the state x of the connected models into the states of a and of b."""
+        """Split the state x of two connected models into the states of model a and of model b; multipliers of the
+        connection are left out."""
         part_a, part_b = self.part_slices
         return x[part_a], x[part_b]
 
@@ -355,7 +358,8 @@ class Interconnection(ComposedModel):
 def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Check ports, units and coupling, and connect two models by a gyrator or transformer."""
+    """Check ports, units and coupling matrix, and return the model of two port-Hamiltonian models a and b connected
+    by a gyrator or transformer."""
     check_model("a", a)
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
@@ -405,7 +409,8 @@ def _names(ports: object) -> list[str]:
 
 
 def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
-    """Return the indices of the inputs that belong to the named ports of a model."""
+    """Return the indices of the inputs (columns of the input matrix B) that belong to the named ports of a
+    port-Hamiltonian model. They are in the order of the names."""
     parts = [np.arange(model.port_size)[model.port_slice(name)] for name in names]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
@@ -413,7 +418,8 @@ def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """Raise an error if connected ports have different units; ports of several units, "", are not checked."""
+    """Raise a ``ModelError`` if the units of two ports that are to be connected do not match: inputs with outputs
+    for a gyrator, inputs with inputs for a transformer. Ports of mixed units, "", are not checked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         values = [getattr(model.port(name), side) for name in names]

@@ -79,7 +79,8 @@ class LinearPHDAE(PortHamiltonianModel):
         return f"{type(self).__name__}({how_many(self.order, 'state')}, {how_many(self.port_size, 'input')})"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks, with the size of the model and the names of its ports and states."""
+        """Return an HTML table for notebooks that shows the number of states of this linear model and the names of
+        its inputs, outputs and states."""
         names = {
             "inputs": self.inputs,
             "outputs": getattr(self, "outputs", ()),
@@ -90,120 +91,128 @@ class LinearPHDAE(PortHamiltonianModel):
 
     @property
     def effort_matrix(self) -> Matrix:
-        """Matrix Q that gives the efforts z = Q x (derivatives of the energy) from the state x, shape (n, n)."""
+        """Matrix Q of a linear port-Hamiltonian model, shape (n, n), that gives the efforts z = Q x from the state
+        x. E^T z is the gradient of the energy."""
         assert self.effort_map is not None, "set by __post_init__"
         return self.effort_map
 
     @property
     def order(self) -> int:
-        """Number n of states of the model, algebraic ones included."""
+        """Number n of states of this linear port-Hamiltonian model, algebraic ones (multipliers) included."""
         return self.state_size
 
     @property
     def state_names(self) -> tuple[str, ...]:
-        """Names of the states, one for each entry of x."""
+        """Names of the states of this linear model, one for each entry of the state vector x."""
         return _entry_names(self.states)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the inputs, one for each column of B; output y_i is the power-conjugate velocity or force of
-        input u_i.
-        """
+        """Names of the inputs of this linear model, one for each column of the input matrix B. Output y_i is the
+        power-conjugate velocity or force of input u_i."""
         return _entry_names(self.ports)
 
     @property
     def system_matrix(self) -> Matrix:
-        """Matrix (J - R) Q of the model without inputs, E dx/dt = (J - R) Q x, shape (n, n)."""
+        """Matrix (J - R) Q, shape (n, n), of a linear port-Hamiltonian model: without inputs, E dx/dt = (J - R) Q
+        x."""
         return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """Return the errors of the model's matrices against the laws of the port-Hamiltonian form, such as skewness
-        of J, by name.
-        """
+        """Return how far the matrices of this linear model violate the laws of the port-Hamiltonian form: relative
+        errors by name, such as "skewness" of J."""
         return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
     @property
     def energy_matrix(self) -> Matrix:
-        """Matrix E^T Q of the stored energy x^T E^T Q x / 2, shape (n, n)."""
+        """Symmetric matrix E^T Q, shape (n, n), of a linear port-Hamiltonian model, whose stored energy is x^T E^T
+        Q x / 2."""
         return (self.descriptor.T @ self.effort_map).tocsr()
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the state x without the multipliers of exchanged ports, which are its last entries."""
+        """Return the state x of a linear model without its last entries that are multipliers of exchanged ports, a
+        shorter array."""
         return x[: len(x) - self.exchanged]
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E, which is constant, shape (n, n)."""
+        """Return the constant descriptor matrix E of a linear model, shape (n, n), whatever the state x. The
+        equations are E dx/dt = (J - R) Q x + B u."""
         return self.descriptor
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J, which is constant, shape (n, n)."""
+        """Return the constant skew structure matrix J of a linear model, shape (n, n), whatever the state x. The
+        equations are E dx/dt = (J - R) Q x + B u."""
         return self.structure
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R, which is constant, shape (n, n)."""
+        """Return the constant dissipation matrix R of a linear model, shape (n, n), whatever the state x. The
+        equations are E dx/dt = (J - R) Q x + B u."""
         return self.dissipation
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B, which is constant, shape (n, m)."""
+        """Return the constant input matrix B of a linear model, shape (n, m), whatever the state x. The equations
+        are E dx/dt = (J - R) Q x + B u."""
         return self.port_map
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts Q x (derivatives of the energy) at the state x, shape (n,)."""
+        """Return the efforts z = Q x of a linear port-Hamiltonian model at the state x, shape (n,). E^T z is the
+        gradient of the energy."""
         assert self.effort_map is not None
         return np.asarray(self.effort_map @ x)
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy x^T E^T Q x / 2 of the state x [J]."""
+        """Return the stored energy x^T E^T Q x / 2 of a linear port-Hamiltonian model in the state x [J]."""
         return float(x @ (self.energy_matrix @ x)) / 2
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies x^T E^T Q x / 2 of T states (T, n), shape (T,) [J]."""
+        """Return the stored energies x^T E^T Q x / 2 of a linear port-Hamiltonian model in T states, shape (T, n).
+        The result has the shape (T,) [J]."""
         return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts Q x (derivatives of the energy) of T states (T, n), shape (T, n)."""
+        """Return the efforts z = Q x of a linear port-Hamiltonian model in T states, shape (T, n); the result has
+        the same shape."""
         return np.asarray((self.effort_matrix @ x.T).T)
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products of the descriptor matrix E with T rates (T, n), shape (T, n); the states x have no
-        effect.
-        """
+        """Return the products E rate of the constant descriptor matrix of a linear model with T rates, shape (T,
+        n). The states x have no effect."""
         return np.asarray((self.descriptor @ rate.T).T)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u for T efforts z (T, n) and inputs u (T, m), shape (T, n); the
-        states x have no effect.
-        """
+        """Return the right-hand sides (J - R) z + B u of a linear model, shape (T, n). There are T efforts z, shape
+        (T, n), and inputs u, shape (T, m); the states x have no effect."""
         return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs B^T z for T efforts z (T, n), shape (T, m); the states x have no effect."""
+        """Return the power-conjugate outputs y = B^T z of a linear model for T efforts z, shape (T, n); the result
+        has the shape (T, m). The states x have no effect."""
         return np.asarray((self.port_map.T @ z.T).T)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient of the energy between two states: the efforts at their mean, shape (n,)."""
+        """Return the discrete gradient of the energy of a linear model between the states x0 and x1: the efforts Q
+        (x0 + x1) / 2 at their mean, shape (n,)."""
         return self.effort((x0 + x1) / 2)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative -(J - R) Q of the residual with respect to the state x, shape (n, n). The residual
-        is E dx/dt - (J - R) Q x - B u.
-        """
+        """Return the derivative of the residual of a linear model with respect to the state x, shape (n, n). The
+        residual is E dx/dt - (J - R) Q x - B u, the derivative -(J - R) Q."""
         return -self.system_matrix
 
     def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
-        """Return this model with additional ports, which share columns of B with existing ones, see
-        ``PortHamiltonianModel.with_ports``.
-        """
+        """Return this linear model with additional ports that are made of existing ones: a part of one, several as
+        one, or a copy. They share columns of the input matrix B."""
         added, sources = self._more_ports(ports)
         columns = self.port_map[:, sources]
         return replace(self, port_map=columns, ports=(*self.ports, *added))
 
     @cached_property
     def _structure_less_dissipation(self) -> Matrix:
-        """Difference J - R of structure and dissipation matrix, shape (n, n)."""
+        """Difference J - R of the structure and dissipation matrices of this linear model, shape (n, n), sparse."""
         return sparse.csr_array(self.structure - self.dissipation)
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
-    """Return one name for each entry of the states or ports; entries of blocks longer than one have numbers."""
+    """Return one name for each entry of the given state blocks or ports; entries of blocks longer than one are
+    numbered: "name 0", "name 1"."""
     return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

@@ -30,8 +30,8 @@ SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 
 
 def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
-    """Return the derivative df/dx of a function by one-sided differences, shape (k, n). The function takes states
-    (T, n) and returns (T, k).
+    """Return the derivative df/dx, shape (k, n), of a function at x, shape (n,), by one-sided finite differences.
+    The function takes T states, shape (T, n), and returns (T, k).
 
     Args:
         sizes: typical size of each entry of x, shape (n,).
@@ -63,7 +63,8 @@ class SparseDifferences:
             self._group[columns] = number
 
     def slope(self, function: Callable[[Array], Array], x: Array, sizes: Array) -> sparse.csr_array:
-        """Return the sparse derivative df/dx of a function that takes states (T, n) and returns (T, n), shape (n,
+        """Return the sparse derivative df/dx, shape (n, n), of a function at x, shape (n,), by one-sided
+        differences. Columns without a common row share one evaluation; the function takes (T, n) and returns (T,
         n).
 
         Args:
@@ -78,8 +79,8 @@ class SparseDifferences:
 
 
 def descriptor_solver(matrix: Matrix) -> Callable[[Array], Array]:
-    """Factor the descriptor matrix E and return a function that multiplies rows (k, n) by E^-1. Entries of empty
-    rows of E, those of multipliers, are not changed.
+    """Factor the descriptor matrix E of a port-Hamiltonian model, and return a function that multiplies rows, shape
+    (k, n), by E^-1. Entries of empty rows of E, those of multipliers, are not changed.
 
     Raises:
         ModelError: E is singular beyond its empty rows.
@@ -141,7 +142,8 @@ class Port:
     mass: Matrix | None = field(default=None, compare=False, repr=False)
 
     def select(self, *components: int) -> "PortPart":
-        """Return some components of this port, in any order, from which ``model.with_ports`` makes a new port.
+        """Return some components of this port (group of inputs and their power-conjugate outputs), in any order.
+        ``model.with_ports`` makes a new port of them.
 
         Raises:
             ModelError: no component, one that the port does not have, or one twice.
@@ -187,44 +189,49 @@ class PortHamiltonianModel(ABC):
 
     @abstractmethod
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E at the state x, which multiplies dx/dt, shape (n, n)."""
+        """Return the descriptor matrix E of a port-Hamiltonian model at the state x, shape (n, n). The equations
+        are E dx/dt = (J - R) z + B u."""
 
     @abstractmethod
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J at the state x, shape (n, n)."""
+        """Return the skew structure matrix J of a port-Hamiltonian model at the state x, shape (n, n). The
+        equations are E dx/dt = (J - R) z + B u."""
 
     @abstractmethod
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the symmetric, positive semi-definite dissipation matrix R at the state x, shape (n, n)."""
+        """Return the dissipation matrix R of a port-Hamiltonian model at the state x, shape (n, n). The equations
+        are E dx/dt = (J - R) z + B u. It is symmetric and positive semi-definite."""
 
     @abstractmethod
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B at the state x, which multiplies the inputs, shape (n, m)."""
+        """Return the input matrix B of a port-Hamiltonian model at the state x, shape (n, m). The equations are E
+        dx/dt = (J - R) z + B u."""
 
     @abstractmethod
     def effort(self, x: Array) -> Array:
-        """Return the efforts z at the state x, for which E^T z is the gradient of the energy, shape (n,)."""
+        """Return the efforts z of a port-Hamiltonian model at the state x, shape (n,): E^T z is the gradient of the
+        stored energy."""
 
     @abstractmethod
     def storage(self, x: Array) -> float:
-        """Return the stored energy H at the state x [J]."""
+        """Return the stored energy H (Hamiltonian) of a port-Hamiltonian model at the state x [J]."""
 
     @property
     def flaw(self) -> str:
-        """Known violation of the port-Hamiltonian laws, as text for messages of ``check_structure``; "" for models
-        without one.
-        """
+        """Known violation of the port-Hamiltonian laws by this model, as text for messages of ``check_structure``;
+        empty for models without one."""
         return ""
 
     @property
     def rest_state(self) -> Array:
-        """State at which all matrices are defined and couplings are evaluated first, shape (n,)."""
+        """State of this port-Hamiltonian model at which all matrices are defined and couplings are evaluated first,
+        shape (n,); zeros by default."""
         return np.zeros(self.state_size)
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the entries q of the state on which J, R and B depend; empty if all these matrices are
-        constant.
+        """Indices of the entries of the state on which the matrices J, R and B of this port-Hamiltonian model
+        depend; empty if all of them are constant.
 
         They serve ``method="linearly_implicit"``, for models with constant E whose efforts are linear in the other
         states and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
@@ -232,39 +239,38 @@ class PortHamiltonianModel(ABC):
         return np.zeros(0, dtype=np.int64)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x that are no multipliers of exchanged ports, as functions for couplings
-        receive them.
-        """
+        """Return the entries of the state x of a port-Hamiltonian model that are no multipliers of exchanged ports.
+        User functions for couplings receive them."""
         return x
 
     def default_inputs(self, times: Array, x: Array) -> Array:
-        """Return the inputs at T instants that apply if the user passes none: zero, or those of the model's drives,
-        shape (T, m).
-        """
+        """Return the inputs of a port-Hamiltonian model at T instants that apply if the user passes none, shape (T,
+        m): zero, or those of its drives."""
         return np.zeros((len(x), self.port_size))
 
     @property
     def default_input_states(self) -> IntArray:
-        """Indices of the entries of the state on which the default inputs depend."""
+        """Indices of the entries of the state on which the default inputs of this port-Hamiltonian model (those of
+        its drives) depend; empty by default."""
         return np.zeros(0, dtype=np.int64)
 
     # Products without matrices for integrators, of T states at once. Models with faster formulas override these.
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of T states x (T, n), for which E^T z are the gradients of the energy, shape (T,
-        n).
-        """
+        """Return the efforts z of a port-Hamiltonian model in T states, shape (T, n); the result has the same
+        shape. E^T z is the gradient of the stored energy."""
         return np.array([self.effort(state) for state in x])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E(x) rate for T states x and rates, both (T, n), shape (T, n)."""
+        """Return the products E(x) rate of the descriptor matrix of a port-Hamiltonian model for T states x and
+        rates, both of shape (T, n)."""
         if self.is_descriptor_constant:
             return np.asarray((self.descriptor_matrix(x[0]) @ rate.T).T)
         return np.array([self.descriptor_matrix(state) @ v for state, v in zip(x, rate, strict=True)])
 
     def descriptor_solutions(self, x: Array, rows: Array) -> Array:
-        """Return the products of E(x)^-1 at one state x (n,) with rows (k, n), shape (k, n); entries of multipliers
-        are not changed.
+        """Return the rows, shape (k, n), multiplied by the inverse of the descriptor matrix E(x) of a
+        port-Hamiltonian model at one state x. Entries of multipliers are not changed.
 
         Raises:
             ModelError: E is singular beyond its empty rows.
@@ -275,15 +281,13 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def _rest_solver(self) -> Callable[[Array], Array]:
-        """Function that multiplies arrays by E^-1 at the state of rest, with factors that are computed once; for
-        models with constant E.
-        """
+        """Function that multiplies rows, shape (k, n), by the inverse of the constant descriptor matrix E of this
+        model. Its factors are computed once."""
         return descriptor_solver(self.descriptor_matrix(self.rest_state))
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R)(x) z + B(x) u for T states x and efforts z (T, n) and inputs u (T,
-        m). The result has shape (T, n).
-        """
+        """Return the right-hand sides (J - R)(x) z + B(x) u of a port-Hamiltonian model, shape (T, n). States x and
+        efforts z have the shape (T, n), inputs u (T, m)."""
         result = np.empty_like(x)
         for k, state in enumerate(x):
             result[k] = self.structure_matrix(state) @ z[k] - self.dissipation_matrix(state) @ z[k]
@@ -292,22 +296,23 @@ class PortHamiltonianModel(ABC):
         return result
 
     def defects(self, x: Array, rate: Array, u: Array) -> Array:
-        """Return the residuals E(x) rate - (J - R)(x) z(x) - B(x) u for T states and rates (T, n) and inputs (T,
-        m). The result has shape (T, n).
-        """
+        """Return the residuals E(x) rate - (J - R)(x) z(x) - B(x) u of a port-Hamiltonian model, shape (T, n).
+        States and rates have the shape (T, n), inputs (T, m)."""
         return self.descriptor_products(x, rate) - self.flows(x, self.efforts(x), u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs B(x)^T z for T states x and efforts z (T, n), shape (T, m)."""
+        """Return the power-conjugate outputs y = B(x)^T z of a port-Hamiltonian model for T states x and efforts z,
+        both of shape (T, n). The result has the shape (T, m)."""
         return np.array([self.port_matrix(state).T @ v for state, v in zip(x, z, strict=True)])
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies H of T states x (T, n), shape (T,) [J]."""
+        """Return the stored energies H of a port-Hamiltonian model in T states, shape (T, n); the result has the
+        shape (T,) [J]."""
         return np.array([self.storage(state) for state in x])
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete effort z between two states, shape (n,): E(m)^T z . (x1 - x0) = H(x1) - H(x0) at the
-        mean m, and z(x, x) = z(x).
+        """Return the discrete gradient z of the energy of a port-Hamiltonian model between two states, shape (n,).
+        At their mean m, E(m)^T z . (x1 - x0) = H(x1) - H(x0), and z(x, x) is the effort at x.
 
         It is the discrete gradient of Gonzalez, measured by E(m): z(m) plus the missing share of E(m) (x1 - x0).
         """
@@ -320,23 +325,22 @@ class PortHamiltonianModel(ABC):
         return np.asarray(z + missing / float(along @ along) * along)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual E(x) rate - (J - R) z - B u with respect to x, for constant rate
-        and input. The result has shape (n, n).
-        """
+        """Return the derivative, shape (n, n), of the residual of a port-Hamiltonian model with respect to the
+        state x. The residual is E(x) rate - (J - R) z - B u. Rate and input u are constant."""
         defects = self._constant_rate_defects(rate, u)
         if self.is_local:
             return self._differences.slope(defects, x, self._sizes(x))
         return slope_by_differences(defects, x, self._sizes(x))
 
     def _constant_rate_defects(self, rate: Array, u: Array) -> Callable[[Array], Array]:
-        """Return a function that evaluates the residuals of states (T, n) for one rate (n,) and input (m,)."""
+        """Return a function of T states, shape (T, n), that computes the residuals of this model for one rate and
+        one input. The rate has the shape (n,), the input (m,)."""
         return lambda x: self.defects(x, np.broadcast_to(rate, x.shape), np.broadcast_to(u, (len(x), len(u))))
 
     @cached_property
     def _differences(self) -> SparseDifferences:
-        """Sparse differences along the states. Their pattern is measured on both sides of rest, since laws may be
-        slack on one.
-        """
+        """Finite-difference scheme for the sparse derivative of this model's residual, which perturbs many states
+        at the same time. Its sparsity pattern is measured on both sides of the state of rest."""
         random, rest = np.random.default_rng(1), self.rest_state
         rate, shift = random.uniform(0.5, 1.0, (2, self.state_size))
         defects = self._constant_rate_defects(rate, random.uniform(0.5, 1.0, self.port_size))
@@ -344,20 +348,21 @@ class PortHamiltonianModel(ABC):
         return SparseDifferences(sparse.csc_array((ends[0] != 0) | (ends[1] != 0)))
 
     def _sizes(self, x: Array) -> Array:
-        """Return for each entry of the state x the largest entry of its block, shape (n,), a scale for
-        differences.
-        """
+        """Return, for each entry of the state x of this model, the largest absolute entry of its state block, shape
+        (n,). Difference steps are scaled with it."""
         begins, sizes = self._filled_blocks
         return np.repeat(np.maximum.reduceat(np.abs(x), begins), sizes) if len(begins) else np.zeros(0)
 
     @cached_property
     def _filled_blocks(self) -> tuple[IntArray, IntArray]:
-        """First entry and size of each block of states that is not empty, two arrays of shape (blocks,)."""
+        """First index and size of each state block of this model that is not empty, two arrays of shape
+        (blocks,)."""
         sizes = np.array([block.size for block in self.states if block.size], dtype=np.int64)
         return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
-        """Return this model with additional ports made of its ports: a part of one, several as one, or a copy.
+        """Return this port-Hamiltonian model with additional ports that are made of existing ones: a part of one,
+        several as one, or a copy.
 
         Existing ports remain, so that a slider may belong to two joints: the forces on both are added.
 
@@ -374,7 +379,8 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """Return the new ports, and for each input of the old and the new ports the index of its column of B."""
+        """Return the additional ports that the user defines by parts of existing ones. Return also, for each input
+        of old and new ports, the index of its column in the input matrix B."""
         added, sources = [], [np.arange(self.port_size)]
         for name, source in ports.items():
             parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]
@@ -398,26 +404,28 @@ class PortHamiltonianModel(ABC):
 
     @cached_property
     def state_size(self) -> int:
-        """Number n of entries of the model's state x."""
+        """Number n of entries of the state x of this port-Hamiltonian model."""
         return sum(block.size for block in self.states)
 
     @cached_property
     def port_size(self) -> int:
-        """Number m of inputs of all ports of the model, equal to that of outputs."""
+        """Number m of inputs of all ports of this port-Hamiltonian model, which equals its number of outputs."""
         return sum(port.size for port in self.ports)
 
     def output(self, x: Array) -> Array:
-        """Return the outputs y = B^T z at the state x, shape (m,)."""
+        """Return the power-conjugate outputs y = B^T z of a port-Hamiltonian model at the state x, shape (m,)."""
         return np.asarray(self.port_matrix(x).T @ self.effort(x))
 
     def forces(self, x: Array, u: Array) -> Array:
-        """Return the right-hand side (J - R) z + B u at the state x, which equals E dx/dt, shape (n,)."""
+        """Return the right-hand side (J - R) z + B u = E dx/dt of a port-Hamiltonian model, shape (n,). They are
+        evaluated at the state x and input u."""
         z = self.effort(x)
         structure = self.structure_matrix(x) @ z - self.dissipation_matrix(x) @ z
         return np.asarray(structure + self.port_matrix(x) @ u)
 
     def state_slice(self, name: str) -> slice:
-        """Return the slice of the state that a named block of states has.
+        """Return the slice of the state vector of a port-Hamiltonian model that belongs to the state block with
+        this name; raise an error if there is none.
 
         Raises:
             ModelError: there is none of that name.
@@ -425,7 +433,8 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.states, name, "state")
 
     def port_slice(self, name: str) -> slice:
-        """Return the slice that a named port has in the columns of B and in the entries of u and y.
+        """Return the slice of inputs (and outputs) of a port-Hamiltonian model that belongs to the port with this
+        name; raise an error if there is none.
 
         Raises:
             ModelError: there is none of that name.
@@ -433,7 +442,7 @@ class PortHamiltonianModel(ABC):
         return slice_of(self.ports, name, "port")
 
     def port(self, name: str) -> Port:
-        """Return the port with the given name; raise an error if there is none.
+        """Return the port of a port-Hamiltonian model with this name; raise an error if there is none.
 
         Raises:
             ModelError: there is none.
@@ -442,9 +451,8 @@ class PortHamiltonianModel(ABC):
         return next(port for port in self.ports if port.name == name)
 
     def output_coordinates(self, x: Array, name: str) -> Array:
-        """Return the coordinates of a port's output field at the state x, the outputs without the port's mass
-        matrix (Remark 4), shape (size,).
-        """
+        """Return the coordinates of the output field of a named port at the state x, shape (size,): the outputs
+        multiplied by the inverse of the port's mass matrix."""
         port, output = self.port(name), self.output(x)[self.port_slice(name)]
         if port.mass is None:
             return output
@@ -462,87 +470,95 @@ class ComposedModel(PortHamiltonianModel):
     @property
     @abstractmethod
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """Port-Hamiltonian models that this model connects, in the order of their states."""
+        """Port-Hamiltonian models that this connected model consists of, in the order of their states."""
 
     @cached_property
     def part_slices(self) -> tuple[slice, ...]:
-        """Slices of the state that belong to the models that this one connects."""
+        """Slices of the state vector of this connected model that belong to the models it consists of, one for
+        each."""
         ends = np.cumsum([0, *(part.state_size for part in self.parts)]).tolist()
         return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @property
     def multipliers(self) -> int:
-        """Number of multipliers of the connection, the last entries of the state."""
+        """Number of multipliers of the connection between port-Hamiltonian models, which are the last entries of
+        the state."""
         return self.state_size - sum(part.state_size for part in self.parts)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """Return the descriptor matrix E at the state x, block-diagonal of the parts and zero for multipliers,
-        shape (n, n).
-        """
+        """Return the descriptor matrix E of connected port-Hamiltonian models at the state x, shape (n, n):
+        block-diagonal of the parts, zero for multipliers."""
         return self._block_diagonal([part.descriptor_matrix(x[at]) for part, at in self._pairs()])
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R at the state x, block-diagonal of the parts and zero for multipliers,
-        shape (n, n).
-        """
+        """Return the dissipation matrix R of connected port-Hamiltonian models at the state x, shape (n, n):
+        block-diagonal of the parts, zero for multipliers."""
         return self._block_diagonal([part.dissipation_matrix(x[at]) for part, at in self._pairs()])
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of the parts at the state x, followed by the multipliers, shape (n,)."""
+        """Return the efforts z of all connected port-Hamiltonian models at the state x, followed by the multipliers
+        of the connection, shape (n,)."""
         return np.asarray(self.efforts(x[None])[0])
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H at the state x, the sum over the parts [J]."""
+        """Return the stored energy H of all connected port-Hamiltonian models at the state x [J], the sum over the
+        parts."""
         return sum(part.storage(x[at]) for part, at in self._pairs())
 
     @property
     def flaw(self) -> str:
-        """Known violations of the port-Hamiltonian laws in the parts, as text; "" if there are none."""
+        """Known violations of the port-Hamiltonian laws in the connected models, as text for messages; empty if
+        there are none."""
         return "; ".join(dict.fromkeys(part.flaw for part in self.parts if part.flaw))
 
     @property
     def rest_state(self) -> Array:
-        """State at which the matrices are evaluated first: those of the parts, with multipliers 0, shape (n,)."""
+        """State of the connected models at which matrices are evaluated first, shape (n,): rest states of the
+        parts, zeros for multipliers."""
         return np.concatenate([*(part.rest_state for part in self.parts), np.zeros(self.multipliers)])
 
     @property
     def coordinates(self) -> IntArray:
-        """Indices of the entries of the state on which J, R and B of the connected models depend."""
+        """Indices of the entries of the state on which the matrices J, R and B of the connected port-Hamiltonian
+        models depend."""
         return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of all parts, followed by the multipliers, for T states x (T, n), shape (T, n)."""
+        """Return the efforts z of all connected port-Hamiltonian models in T states x, shape (T, n), with
+        multipliers unchanged; the result has the same shape."""
         result = x.copy()
         for part, at in self._pairs():
             result[:, at] = part.efforts(x[:, at])
         return result
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
-        """Return the products E rate for T states x and rates, both (T, n), shape (T, n)."""
+        """Return the products E(x) rate of the descriptor matrix of connected models for T states x and rates, both
+        of shape (T, n)."""
         result = np.zeros(x.shape)
         for part, at in self._pairs():
             result[:, at] = part.descriptor_products(x[:, at], rate[:, at])
         return result
 
     def storages(self, x: Array) -> Array:
-        """Return the stored energies H of T states x (T, n), the sum over the parts, shape (T,) [J]."""
+        """Return the stored energies H of all connected port-Hamiltonian models in T states x, shape (T, n): sums
+        over the parts, shape (T,) [J]."""
         return np.asarray(sum(part.storages(x[:, at]) for part, at in self._pairs()))
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete efforts of the parts between two states, with multipliers at the mean, shape (n,)."""
+        """Return the discrete gradients of the energies of all connected models between the states x0 and x1, shape
+        (n,), with multipliers at their mean."""
         result = (x0 + x1) / 2
         for part, at in self._pairs():
             result[at] = part.discrete_effort(x0[at], x1[at])
         return result
 
     def _pairs(self) -> Iterator[tuple[PortHamiltonianModel, slice]]:
-        """Yield each connected model with its slice of the state."""
+        """Yield each of the connected port-Hamiltonian models together with its slice of the state vector."""
         return zip(self.parts, self.part_slices, strict=True)
 
     def _block_diagonal(self, blocks: list[Matrix]) -> Matrix:
-        """Return the block-diagonal matrix of one block for each connected model, with zeros for the multipliers,
-        shape (n, n).
-        """
+        """Return the block-diagonal matrix, shape (n, n), of one block for each connected model, followed by zero
+        rows and columns for the multipliers."""
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
@@ -558,29 +574,30 @@ class Renamed(ComposedModel):
 
     @property
     def parts(self) -> tuple[PortHamiltonianModel, ...]:
-        """The single port-Hamiltonian model that is renamed, as a tuple."""
+        """Port-Hamiltonian model that is renamed, as a tuple of one."""
         return (self.model,)
 
     def without_multipliers(self, x: Array) -> Array:
-        """Return the entries of the state x that are no multipliers of exchanged ports, a shorter array."""
+        """Return the entries of the state x of a renamed port-Hamiltonian model that are no multipliers of
+        exchanged ports, as a shorter array."""
         return self.model.without_multipliers(x)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J of the renamed model at the state x, shape (n, n)."""
+        """Return the skew structure matrix J of a renamed port-Hamiltonian model at the state x, shape (n, n)."""
         return self.model.structure_matrix(x)
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B of the renamed model at the state x, shape (n, m)."""
+        """Return the input matrix B of a renamed port-Hamiltonian model at the state x, shape (n, m)."""
         return self.model.port_matrix(x)
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of the renamed model for T states, efforts and inputs, shape
-        (T, n).
-        """
+        """Return the right-hand sides (J - R) z + B u of a renamed port-Hamiltonian model, shape (T, n). There are
+        T states x, efforts z and inputs u."""
         return self.model.flows(x, z, u)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs B^T z of the renamed model for T states and efforts, shape (T, m)."""
+        """Return the power-conjugate outputs y = B^T z of a renamed port-Hamiltonian model for T states x and
+        efforts z, shape (T, m)."""
         return self.model.output_products(x, z)
 
 
@@ -596,29 +613,27 @@ class MorePorts(Renamed):
     sources: IntArray
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the port matrix B at the state x, with repeated columns for the additional ports, shape (n,
-        inputs).
-        """
+        """Return the input matrix B of a port-Hamiltonian model with additional ports at the state x, shape (n,
+        inputs). Columns are repeated for the additional ports."""
         matrix = self.model.port_matrix(x)
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u for T states, efforts and inputs, shape (T, n). Inputs that
-        share a column of B are added.
-        """
+        """Return the right-hand sides (J - R) z + B u of a model with additional ports, shape (T, n). There are T
+        states x, efforts z and inputs u. Inputs that share a column of B are added."""
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)
 
     def output_products(self, x: Array, z: Array) -> Array:
-        """Return the outputs B^T z for T states and efforts, repeated for the additional ports, shape (T,
-        inputs).
-        """
+        """Return the outputs y = B^T z of a model with additional ports for T states x and efforts z, shape (T,
+        inputs). Outputs of shared columns of B are repeated."""
         return self.model.output_products(x, z)[:, self.sources]
 
 
 def check_model(name: str, value: object) -> None:
-    """Raise an error unless a value is a port-Hamiltonian model.
+    """Raise a ``ModelError`` unless the value is a port-Hamiltonian model. ``name`` is the user's argument in the
+    message.
 
     Raises:
         ModelError: another type.
@@ -630,7 +645,8 @@ def check_model(name: str, value: object) -> None:
 
 
 def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
-    """Raise an error if two states or two ports (``kind``) have the same name.
+    """Raise a ``ModelError`` if two state blocks, or two ports, have the same name. ``kind`` is the word for them
+    in the message, "state" or "port".
 
     Raises:
         ModelError: the message has the name.
@@ -645,7 +661,8 @@ def check_names(parts: Iterable[StateBlock | Port], kind: str) -> None:
 
 
 def slice_of(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, kind: str) -> slice:
-    """Return the slice of the entries that belong to the state block or port with the given name.
+    """Return the slice of the vector of states (or inputs) that belongs to the state block (or port) with the given
+    name; raise an error if there is none.
 
     Raises:
         ModelError: there is none.

@@ -21,8 +21,8 @@ LEAST_DIAGONAL = 1e-6
 def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
-    """Return the errors of the matrices J, R and E^T Q of a linear model against the laws of the port-Hamiltonian
-    form, by name. Each is relative to the largest entry of its matrix.
+    """Return how far the matrices J, R and E^T Q of a linear model violate the port-Hamiltonian laws, by name of
+    the law. Errors are relative to the largest entry of each matrix.
 
     ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of R and
     of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
@@ -39,15 +39,15 @@ def structure_errors(
 
 
 def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
-    """Return the largest entry of one matrix relative to that of another; 0 if one of them is zero."""
+    """Return the largest absolute entry of the matrix ``error`` over that of ``matrix``; 0 if one of them is
+    zero."""
     largest = float(abs(matrix).max()) if matrix.nnz else 0.0
     return float(abs(error).max()) / largest if error.nnz and largest else 0.0
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """Return how negative the smallest eigenvalue of a symmetric matrix is, scaled to a unit diagonal; 0 if it is
-    not negative.
-    """
+    """Return the absolute value of the smallest eigenvalue of a symmetric sparse matrix, scaled to a unit diagonal,
+    if it is negative; else 0."""
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
@@ -85,8 +85,8 @@ class StructureFigures:
 
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
-    """Check at a state x (n,) that J is skew, R positive semi-definite, E^T z the gradient of H, and power
-    balanced. Return the errors; raise an error if a law is violated.
+    """Check the laws of a port-Hamiltonian model at the state x: skew J, positive semi-definite R, E^T z the
+    gradient of H, and balanced power. Return the errors; raise an error if a law is violated.
 
     If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
     taken into account, so that any x will do.
@@ -120,9 +120,8 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
-    """Return the errors of all port-Hamiltonian laws at a state x (n,), and raise an error for the first law that
-    is violated.
-    """
+    """Return the errors of a model against all port-Hamiltonian laws at the state x, shape (n,). Raise a
+    ``StructureError`` for the first law that is violated. The seed is that of random inputs."""
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _check_entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _check_entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
@@ -132,8 +131,8 @@ def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigur
 
 
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, Array]:
-    """Return the gradient of the stored energy at x by seven-point differences, its round-off, and the size of
-    slopes nearby, each of shape (n,).
+    """Return the gradient of the stored energy of a model at the state x by finite differences, its round-off, and
+    the size of derivatives nearby. Each has the shape (n,).
 
     At rest, where dH/dx vanishes, errors are compared with the slopes some steps away. If five points give another
     value, as close to the opening of a contact, the distance of the points is reduced.
@@ -160,9 +159,8 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
 
 
 def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Return the largest entry of a matrix ``gap`` that should vanish, relative to its block of ``matrix``; raise
-    an error above round-off.
-    """
+    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the size of its block of
+    ``matrix``. Raise a ``StructureError`` that names the violated ``law`` above round-off."""
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -177,9 +175,8 @@ def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law
 
 
 def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
-    """Return (row block, column block, largest entry) of each pair of state blocks in which a matrix has
-    entries.
-    """
+    """Return the largest absolute entry of a matrix in each pair of state blocks of a model where it has entries:
+    tuples (row block, column block, entry)."""
     owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
     table = np.zeros((len(model.states), len(model.states)))
     np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))
@@ -187,16 +184,16 @@ def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[
 
 
 def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> float:
-    """Return the largest absolute entry of the block (a, b) of a matrix and of its mirror block (b, a)."""
+    """Return the largest absolute entry of a matrix in the block (a, b) and in its mirror block (b, a). The indices
+    are those of two state blocks of a model."""
     first, second = (model.state_slice(model.states[k].name) for k in (a, b))
     here, there = abs(matrix[first, second]), abs(matrix[second, first])
     return max(float(here.max()), float(there.max()), 1e-300)
 
 
 def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
-    """Return how negative the smallest eigenvalue of R is, relative to the largest; raise an error above
-    round-off.
-    """
+    """Return how negative the smallest eigenvalue of the dissipation matrix R is, relative to the largest one.
+    Raise a ``StructureError`` above round-off."""
     n = matrix.shape[0]
     if n == 0 or abs(matrix).max() == 0:
         return 0.0
@@ -217,9 +214,8 @@ def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
 
 
 def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
-    """Return E^T z at x and its largest difference from the gradient of H by differences, relative; raise an error
-    if it is too large.
-    """
+    """Return E^T z of a model at the state x, shape (n,); also its largest relative difference from the gradient of
+    the stored energy by finite differences. Raise an error if it is too large."""
     efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0
@@ -235,9 +231,8 @@ def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float
 
 
 def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Return the error of the power balance for random inputs, along the rates dx/dt, relative; raise an error
-    above round-off.
-    """
+    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a model at the state x for random
+    inputs. Raise a ``StructureError`` above round-off."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _least_rate(descriptor, forces)
@@ -257,9 +252,8 @@ def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int)
 
 
 def _least_rate(descriptor: Matrix, forces: Array) -> Array:
-    """Return the rates dx/dt of least size with E dx/dt = forces, shape (n,). A large E may be singular by empty
-    rows only.
-    """
+    """Return the rates dx/dt of least size that solve E dx/dt = forces, shape (n,), for a descriptor matrix E that
+    may be singular."""
     if descriptor.shape[0] > DENSE:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
@@ -273,7 +267,8 @@ def _least_rate(descriptor: Matrix, forces: Array) -> Array:
 
 
 def _block_at(model: PortHamiltonianModel, values: Array) -> StateBlock:
-    """Return the block of states that has the largest of ``values`` (n,)."""
+    """Return the state block of a model that contains the largest of the ``values``, shape (n,), one value for each
+    state."""
     worst = int(np.argmax(values))
     ends = np.cumsum([block.size for block in model.states])
     return model.states[int(np.searchsorted(ends, worst, side="right"))]

@@ -13,7 +13,7 @@ from phlexible.display import in_row, table
 from phlexible.errors import SlackStringWarning
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.linear.stability import growth
+from phlexible.linear.stability import growth_rate
 from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.results.readings import Readings
@@ -50,7 +50,7 @@ class Equilibrium(Readings):
     def growth_rate(self) -> float:
         """Greatest rate s at which small undamped motions about this equilibrium grow like exp(s t) [1/s]; 0 where
         the equilibrium is stable."""
-        return growth(linear_mechanics(self._system, self._point)[0])
+        return growth_rate(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:

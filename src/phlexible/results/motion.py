@@ -16,14 +16,14 @@ from phlexible.measure import (
     kinematics,
     reactions,
 )
-from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, happened, momentum
+from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, momentum, occurred_events
 from phlexible.measure.quality import (
     MotionCheck,
-    checked,
     large_deflections,
     large_strains,
     long_steps,
     missing_stiffening,
+    motion_check,
 )
 from phlexible.measure.sensors import (
     JointRate,
@@ -159,7 +159,7 @@ class Motion(MotionPictures, Readings):
     def events(self) -> tuple[Happened, ...]:
         """Events of ``model.at`` (constraints that lock or release) that occurred in this motion, in the order of
         time."""
-        return happened(self.recording, self.mechanism)
+        return occurred_events(self.recording, self.mechanism)
 
     @property
     def iterations(self) -> IntArray:
@@ -233,7 +233,7 @@ class Motion(MotionPictures, Readings):
             >>> motion.check().is_clean
             True
         """
-        return checked(self.run)
+        return motion_check(self.run)
 
     def run_error(self, *sensors: Sensor) -> RunError:
         """Return the estimated error of sensor readings over the whole run, from two further runs with steps twice

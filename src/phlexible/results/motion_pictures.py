@@ -14,7 +14,7 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import reactions, section_forces
-from phlexible.measure.sensors import sensors as checked_sensors
+from phlexible.measure.sensors import checked_sensors
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import Served, checked_port
 from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page

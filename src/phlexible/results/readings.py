@@ -125,7 +125,7 @@ class Readings:
         Raises:
             ModelError: a joint of another model, or one without a drive.
         """
-        return self._shown(reactions.required(self.run, joint))
+        return self._shown(reactions.drive_forces(self.run, joint))
 
     def angle(self, joint: Joint) -> Array:
         """Return the rotation angle of a joint's second port relative to the first at all instants, counted over

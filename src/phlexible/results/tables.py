@@ -8,7 +8,7 @@ import numpy as np
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.sensors import columns, sensors
+from phlexible.measure.sensors import checked_sensors, reading_columns
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.state.recorded_run import RecordedRun
 
@@ -54,7 +54,7 @@ def to_dataframe(run: RecordedRun, chosen: Sequence[Sensor]) -> "pandas.DataFram
     """Return a pandas table of sensor readings of a run, a column for each component by name and unit; the index is
     time [s]."""
     frames = optional("pandas", "xarray")
-    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", chosen), run))
+    found: pandas.DataFrame = frames.DataFrame(reading_columns(checked_sensors("sensors", chosen), run))
     found.index = frames.Index(run.time, name=TIME)
     return found
 
@@ -65,7 +65,7 @@ def to_csv(run: RecordedRun, path: str, chosen: Sequence[Sensor]) -> None:
     Raises:
         ResultFileError: the file cannot be written.
     """
-    found = columns(sensors("sensors", chosen), run)
+    found = reading_columns(checked_sensors("sensors", chosen), run)
     heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
     try:
         np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")

@@ -30,36 +30,39 @@ from phlexible.state.system import System
 BRISTLE = ("bent", "slips")
 PAIR = ("number", "bristle 1", "bristle 2", "bristle 3")
 TURN = ("rolling 1", "rolling 2", "rolling 3", "drilling", "drilling slips", "speed of the impact")
-KEPT_PAIRS = 6
+PAIRS_PER_MEMBER = 6
 """Number of bristles stored for each sphere or point: half of the spheres that can touch one of them."""
 SIX = ("11", "22", "33", "23", "13", "12")
 
 
-def forces_of_branches(system: System, branches: Array) -> Array:
-    """Return the forces of viscoelastic branches and friction springs of elements along their coordinates, shape
-    (..., forces), from history variables, shape (..., branches).
+def history_variable_forces(system: System, branches: Array) -> Array:
+    """Return the force of every scalar force element (spring, damper, motor) that is due to its history variables,
+    i.e. to the strains of its viscoelastic branches (spring and dashpot in series, Maxwell elements) and to the
+    deflection of its friction spring (bristle). The result is along the coordinates of the elements, shape (...,
+    forces) [N or N m]; ``branches`` holds the history variables of the system, shape (..., branches).
 
     Friction springs of contacts are left out: they act across the coordinate.
     """
     laws = [force.relaxation for _, force in system.forces]
     pulls = np.stack([np.zeros(branches.shape[:-1]), *_branch_forces(laws, branches)], axis=-1)[..., 1:]
-    begin = pairs_begin(system) + _pair_numbers(system)
-    for k, bristle in bristles_of(system):
+    begin = first_pair_variable(system) + _pair_numbers(system)
+    for k, bristle in friction_springs(system):
         pulls[..., k] -= bristle.stiffness * branches[..., begin]
         begin += len(BRISTLE)
     return pulls
 
 
-def bristles_of(system: System) -> list[tuple[int, Bristle]]:
-    """List the friction springs along coordinates of a system, each with the index of its force."""
+def friction_springs(system: System) -> list[tuple[int, Bristle]]:
+    """List the friction springs (bristles: springs whose deflection lets dry friction stick) of all force elements
+    of a system, each with the index of its scalar force. Friction of contacts is not listed."""
     along = ((k, force.friction) for k, (_, force) in enumerate(system.forces) if not force.contact)
     return [(k, friction.bristle) for k, friction in along if friction and friction.bristle]
 
 
-def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the stresses of the viscoelastic branches of a string for each group of its strains, shape (...,
-    strains) [N]. The history variables have shape (..., branches).
-    """
+def string_branch_stresses(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
+    """Return the stresses [N] in the viscoelastic branches (Maxwell elements) of one string from the history
+    variables of the system, shape (..., branches). The string is given by its body ``index``. The result is a list
+    of pairs: a group of strains of equal law, and its stresses, shape (..., strains)."""
     found, begin = [], sum(_count(force.relaxation) for _, force in system.forces)
     for number, body in enumerate(system.nodal, start=system.layout.frames):
         for group in body.strains:
@@ -72,14 +75,16 @@ def branch_stresses(system: System, index: int, branches: Array) -> list[tuple[Q
     return found
 
 
-def body_forces_of_branches(system: System, state: State) -> Array:
-    """Return the generalized forces of all viscoelastic branches of bodies in a state, shape (velocities,)."""
+def viscoelastic_body_forces(system: System, state: State) -> Array:
+    """Return the generalized forces that the viscoelastic branches (springs and dashpots in series, Maxwell
+    elements) inside all bodies exert in a state: shape (velocities,). Force elements between bodies are not
+    included."""
     result = np.zeros(len(state.velocity))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         if state.branches is None or not any(group.relaxation for group in body.strains):
             continue
         nodes = system.elastic(state, index).reshape(-1, body.dimension)
-        for group, pull in branch_stresses(system, index, state.branches):
+        for group, pull in string_branch_stresses(system, index, state.branches):
             result[system.layout.place(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
     if state.branches is not None:
         for index, elements, strains in _soft_strains(system, state.branches):
@@ -87,7 +92,7 @@ def body_forces_of_branches(system: System, state: State) -> Array:
             nodes = system.elastic(state, index).reshape(-1, body.dimension)
             pulls = soft.branch_force(elements, nodes, np.einsum("b,eqbs->eqs", shares, strains))
             result[system.layout.place(index)] -= pulls.ravel()
-        for index, inner in enumerate(frame_strains(system, state.branches)):
+        for index, inner in enumerate(weighted_branch_strains(system, state.branches)):
             if inner is not None:
                 frame, n = system.frames[index], system.frames[index].elastic_count
                 rows, stress = strain_rows(frame, system.elastic(state, index)), inner[n:] * frame.strain.weights
@@ -96,10 +101,10 @@ def body_forces_of_branches(system: System, state: State) -> Array:
     return result
 
 
-def frame_strains(system: System, branches: Array) -> list[Array | None]:
-    """Return for each floating body the sum over its viscoelastic branches of share times branch strain, shape
-    (..., n + s), or None without branches. The body has n elastic coordinates and s strains.
-    """
+def weighted_branch_strains(system: System, branches: Array) -> list[Array | None]:
+    """Return, for each floating body, the sum of the strains of its viscoelastic branches (Maxwell elements),
+    weighted by their relative stiffnesses. The sum has the shape (..., n + s) for n elastic coordinates and s
+    scalar strains; it is None for a body without branches."""
     found: list[Array | None] = []
     begin = branch_count(system) - sum(body.inner_count for body in system.frames)
     for body in system.frames:
@@ -112,9 +117,9 @@ def frame_strains(system: System, branches: Array) -> list[Array | None]:
 
 
 def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, ElementStrains, Array]]:
-    """Yield each viscoelastic group of elements of soft bodies: index of the body, the group, and the strains of
-    its branches, shape (elements, points, branches, 6).
-    """
+    """Yield the strains of all viscoelastic branches in soft bodies, group by group of finite elements: the index
+    of the body, the group, and the strains of its branches (Maxwell elements), shape (elements, integration points,
+    branches, 6), taken from the flat history variables of the system."""
     begin = branch_count(system, with_soft=False)
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         for group in body.elements:
@@ -125,9 +130,9 @@ def _soft_strains(system: System, branches: Array) -> Iterator[tuple[int, Elemen
 
 
 def branch_count(system: System, with_soft: bool = True) -> int:
-    """Return the number of viscoelastic branches of a system, with or without those of soft bodies (six for each
-    point) and of floating bodies.
-    """
+    """Return the number of history variables of a system that are strains of viscoelastic branches (Maxwell
+    elements). If ``with_soft`` is False, only branches of force elements and strings count, and not those inside
+    soft bodies (six at each integration point) and floating bodies."""
     strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
     for body in system.nodal if with_soft else ():
         strains += [(group.relaxation, 6 * group.weights.size) for group in body.elements]
@@ -137,60 +142,69 @@ def branch_count(system: System, with_soft: bool = True) -> int:
 
 
 def contacts_of(system: System) -> list[Contact]:
-    """Return the contacts of a system in their order: those of two whose forces it has, and those among many."""
+    """Return the contact elements of a system in the order of the mechanism: contacts between two surfaces that
+    have a scalar force in the system, and contact groups (many bodies, any two of which may touch)."""
     known = {id(element) for element, _ in system.forces}
     contacts = (each for each in system.mechanism.elements if isinstance(each, Contact))
     return [each for each in contacts if each.is_contact_group or id(each) in known]
 
 
-def kept_pairs(system: System) -> int:
-    """Return the number of contact pairs for which a system reserves history variables in contact groups."""
+def stored_pair_count(system: System) -> int:
+    """Return the number of touching pairs in contact groups for which a system reserves memory for friction springs
+    (bristles) and impact speeds: six for each sphere, point or line segment that takes part, none for solids."""
     own = [
         each.members(system.dimension)
         for each in contacts_of(system)
         if each.friction or each.normal_law().impact_damping
     ]
-    return KEPT_PAIRS * sum(not member.kind.is_solid for members in own for member in members)
+    return PAIRS_PER_MEMBER * sum(not member.kind.is_solid for members in own for member in members)
 
 
-def kept_turns(system: System) -> int:
-    """Return the number of contact pairs for which rotational friction springs or impact speeds are stored."""
+def stored_rotation_count(system: System) -> int:
+    """Return the number of touching pairs in contact groups for which a system reserves memory for rolling
+    friction, drilling friction and impact speeds: ``stored_pair_count`` if any contact resists rotation or loses
+    energy in impacts, else 0."""
     keep = any(each.resists_rotation or each.normal_law().impact_damping for each in contacts_of(system))
-    return kept_pairs(system) if keep else 0
+    return stored_pair_count(system) if keep else 0
 
 
-def remembered_count(system: System) -> int:
-    """Return the number of history variables of a system, the length of ``State.branches``."""
-    return pairs_begin(system) + _pair_numbers(system) + len(BRISTLE) * len(bristles_of(system))
+def history_variable_count(system: System) -> int:
+    """Return the number of history variables of a system, which is the length of ``State.branches``: strains of
+    viscoelastic branches, speeds of impacts and deflections of friction springs (bristles)."""
+    return first_pair_variable(system) + _pair_numbers(system) + len(BRISTLE) * len(friction_springs(system))
 
 
-def pairs_begin(system: System) -> int:
-    """Return the index in ``State.branches`` at which the history variables of contact groups begin."""
+def first_pair_variable(system: System) -> int:
+    """Return the index in the flat history variables ``State.branches`` of a system at which those of pairs in
+    contact groups begin. Strains of viscoelastic branches and impact speeds of stops come before."""
     return branch_count(system) + len(_restitution_names(system))
 
 
 def _pair_numbers(system: System) -> int:
-    return len(PAIR) * kept_pairs(system) + len(TURN) * kept_turns(system)
+    return len(PAIR) * stored_pair_count(system) + len(TURN) * stored_rotation_count(system)
 
 
 def _restitution_names(system: System) -> list[str]:
-    """List the names of stops with restitution, each of which stores the speed of the last impact."""
+    """List the names of the stops (end stops of joints, not contacts) of a system that have a coefficient of
+    restitution. Each of them stores the speed of its last impact as a history variable."""
     forces = ((element, force.contact) for element, force in system.forces if not isinstance(element, Contact))
     return [str(element) for element, contact in forces if contact and contact.restitution is not None]
 
 
-def remembered_names(system: System) -> list[str]:
-    """Return the names of all history variables, the entries of ``State.branches``, with the parts that they belong
-    to."""
-    owners = [f"{system.forces[k].element}: bristle" for k, _ in bristles_of(system)]
+def history_variable_names(system: System) -> list[str]:
+    """Return a readable name for each history variable of a system, in the order of ``State.branches``: the element
+    or body and what is stored, for example "spring: bristle bent"."""
+    owners = [f"{system.forces[k].element}: bristle" for k, _ in friction_springs(system)]
     names = branch_names(system) + [f"{name}: speed of the impact" for name in _restitution_names(system)]
-    names += [f"pair {k} that touches: {part}" for k in range(kept_pairs(system)) for part in PAIR]
-    names += [f"pair {k} that touches: {part}" for k in range(kept_turns(system)) for part in TURN]
+    names += [f"pair {k} that touches: {part}" for k in range(stored_pair_count(system)) for part in PAIR]
+    names += [f"pair {k} that touches: {part}" for k in range(stored_rotation_count(system)) for part in TURN]
     return names + [f"{owner} {part}" for owner in owners for part in BRISTLE]
 
 
 def branch_names(system: System) -> list[str]:
-    """Return the names of the entries of ``State.branches`` that belong to viscoelastic branches."""
+    """Return a readable name for each strain of a viscoelastic branch (Maxwell element) in ``State.branches``, for
+    example "beam: strain of element 3: branch 0". Names of other history variables (impacts, friction) are not
+    included."""
     owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
     for placed in system.bodies:
         for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
@@ -212,9 +226,9 @@ def branch_names(system: System) -> list[str]:
 
 
 def _branch_forces(laws: list[Maxwell | None], branches: Array) -> list[Array]:
-    """Return the force of each viscoelastic law, shape (...), from the strains of all branches, shape (...,
-    branches). It is the negative sum of stiffness times strain.
-    """
+    """Return the forces of viscoelastic laws: a list with one array of shape (...) for each law, from the strains
+    of all their branches (springs and dashpots in series, Maxwell elements), shape (..., branches). A force is
+    minus the sum of stiffness times strain over the branches of its law, and zero for a law that is None."""
     stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
     pulls = -branches[..., : len(stiffness)] * stiffness
     starts = offsets([_count(law) for law in laws]).tolist()

@@ -73,31 +73,32 @@ class LawSlopes:
 
     @property
     def damping(self) -> sparse.csr_array:
-        """Damping matrix of the law, shape (velocities, velocities)."""
+        """Damping matrix of a force law that is a function of the state: minus the derivative of its generalized
+        forces with respect to the velocities, shape (velocities, velocities), sparse."""
         return sparse.csr_array(self.levers @ self.rate_rows)
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """Return the derivative of a coordinate with respect to the velocities at one instant, shape (velocities,), and
-    the rate that moving frames add to it.
-    """
+    """Return the gradient of a joint coordinate (angle or length) with respect to the velocities of the system at
+    one instant; also the part of the coordinate's rate that comes from moving frames of the ground and prescribed
+    paths. The rate is their sum, gradient @ velocities + part."""
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
     return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
 
 
-def law_value(system: System, at: Instants, law: StateLaw) -> Array:
-    """Evaluate a state-dependent force law at one instant and return its values, shape (size,)."""
+def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
+    """Evaluate a force law that is a Python function of measured coordinates and rates at one instant. The result
+    has its force components, shape (size,)."""
     numbers = measured_rows(system, at, law).values
     return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
 
 
-def law_slopes(system: System, at: Instants) -> list[LawSlopes]:
-    """Linearize all state-dependent force laws of a system at one instant; forces on several points that share one
-    function are combined.
-    """
+def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
+    """Linearize all loads and force elements of a system whose value is a Python function of the state: return
+    their stiffness and damping at one instant. Forces on several points that share one function give one entry."""
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
-    for law, row, name in _laws(system, at):
+    for law, row, name in _state_laws(system, at):
         own = law.controller
         groups.setdefault(id(own.function) if isinstance(own, ShareOfState) else id(law), []).append(
             (law, row, name)
@@ -111,16 +112,16 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
         sparse.csr_array(sparse.vstack([getattr(each, name) for each in measured]))
         for name in ("place_rows", "rate_rows")
     )
-    slopes = [_slope(law, float(at.time[0]), each) for (law, *_), each in zip(group, measured, strict=True)]
+    slopes = [_derivative(law, float(at.time[0]), each) for (law, *_), each in zip(group, measured, strict=True)]
     levers = [-row.T @ sparse.csr_array(slope) for (_, row, _), (slope, _) in zip(group, slopes, strict=True)]
     left, are_smooth = sparse.csr_array(sparse.hstack(levers)), all(is_smooth for _, is_smooth in slopes)
     return LawSlopes(group[0][2], sparse.csr_array(left @ places), left, rates, are_smooth)
 
 
-def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of a law's values with respect to its measured values by central differences, and
-    whether a smaller difference agrees with it.
-    """
+def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
+    """Return the derivative of the force components of a state-dependent law with respect to its measured values by
+    central differences: shape (components, values). Return also whether differences of a tenth of the size give the
+    same (False at a kink)."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -138,10 +139,10 @@ def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, b
     return slope, bool(np.abs(others).max(initial=0.0) <= max(SMOOTH * largest, 1e-9 * np.abs(middle).max() / 1e-4))
 
 
-def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """List the state-dependent force laws of a system. Each comes with the derivative, with respect to the
-    velocities, of the motion that its force acts along, and with a name.
-    """
+def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
+    """List all force laws of a system that are Python functions of the state. Each comes with the Jacobian of the
+    point or coordinate that its force acts along with respect to the velocities, shape (components, velocities),
+    and with the name of its load or element."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -154,19 +155,18 @@ def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array
 
 
 def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
-    """Return position and velocity of a point at one instant, and its Jacobian with respect to the velocities of
-    the bodies, shape (3, velocities).
-    """
+    """Return position and velocity of an attachment point in world axes at one instant, each of shape (3,); also
+    the Jacobian of its velocity with respect to the velocities of the system, shape (3, velocities), sparse."""
     weights, vectors = system.point(port)
     pick = sparse.csr_array(np.kron(weights, np.eye(3)))
     rates = vectors.rates(at, at.velocity)[0]
-    return (weights @ vectors.places(at)[0], weights @ rates), sparse.csr_array(pick @ vectors.jacobian(at))
+    return (weights @ vectors.values(at)[0], weights @ rates), sparse.csr_array(pick @ vectors.jacobian(at))
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Evaluate what a state-dependent law measures at one instant, with derivatives. Angles are between -pi
-    and pi.
-    """
+    """Return the positions, coordinates and rates that a state-dependent force law measures at one instant. They
+    come with their derivatives with respect to pose and velocities and the sizes of difference steps. Angles are
+    between -pi and pi."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -192,34 +192,34 @@ def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 
 
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
-    """Return the value of a load at an instant, shape (3,). It is zero for controllers, which have no value before
-    the run.
-    """
+    """Return the value (force, moment or pressure components) of a load at an instant, shape (3,). It is zero if a
+    controller sets the load, since controllers have no value before a run."""
     if isinstance(load.value, StateLaw):
-        value = law_value(system, at, load.value)
+        value = state_law_value(system, at, load.value)
         load.check_components(value, system.dimension, at.time)
         return value
     return load.at_time(float(at.time[0]))
 
 
-def law_part(system: System, at: Instants, force: CoordinateForce) -> float:
-    """Return the part of a force along a coordinate that is a function of the state; zero for other forces."""
-    return float(law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
+def state_law_force(system: System, at: Instants, force: CoordinateForce) -> float:
+    """Return the part of a scalar element force (along a joint coordinate) at an instant that comes from a Python
+    function of the state; zero if the force has no such function."""
+    return float(state_law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
 
 
 def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all state-dependent laws with respect to the pose, along
-    constant directions of force, shape (velocities, velocities).
-    """
+    """Return the derivative of the generalized forces of all state-dependent force laws (Python functions of the
+    state) with respect to the pose: shape (velocities, velocities), sparse. The directions in which the forces act
+    are kept constant."""
     size = int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
-    for slopes in law_slopes(system, at):
+    for slopes in linearized_state_laws(system, at):
         total = total - slopes.stiffness
     return sparse.csr_array(total)
 
 
 def has_laws(system: System) -> bool:
-    """Return whether any load or element force of the system is a Python function of the state."""
+    """Return whether the value of any load or force element of a system is a Python function of the state."""
     values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
     return any(isinstance(value, StateLaw) for value in values)
 
@@ -249,9 +249,9 @@ class ElementState:
 
     @property
     def rows(self) -> sparse.csr_array:
-        """Derivatives of the coordinates of all forces with respect to the velocities, shape (forces,
-        velocities).
-        """
+        """Jacobian of the coordinates of all scalar force elements (springs, dampers, motors) with respect to the
+        velocities of the system at one instant: shape (forces, velocities), sparse. Its transpose maps element
+        forces to generalized forces."""
         if not self.gradients:
             return sparse.csr_array((0, self.matrix.shape[1]))
         blocks = [gradient[None] for gradient in self.gradients]
@@ -259,21 +259,23 @@ class ElementState:
 
     @property
     def drifts(self) -> Array:
-        """Rates of the coordinates of all forces that are due to moving frames, shape (forces,)."""
+        """Partial time derivatives of the coordinates of all scalar force elements that come from moving frames of
+        the ground while all bodies stand still: shape (forces,) [m/s or rad/s]."""
         starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
         pairs = zip(self.gradients, starts, strict=False)
         return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
 
     def along_functions(self, forces: Array) -> Array:
-        """Convert forces along the coordinates, shape (forces,), to the equivalent forces along the functions of
-        vectors that define them, shape (functions,).
-        """
+        """Convert element forces along joint coordinates, shape (forces,), to equivalent forces along the functions
+        of world vectors from which the coordinates are computed, shape (functions,): each force times the gradient
+        of its coordinate."""
         parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
         return np.concatenate([*parts, np.zeros(0)])
 
 
 def element_state(system: System, at: Instants) -> ElementState:
-    """Evaluate the coordinates of all scalar element forces, and their derivatives, at one instant."""
+    """Evaluate the coordinates (angles and lengths) of all scalar force elements of a system at one instant. Return
+    them with their gradients and Hessians as an ``ElementState``."""
     functions = system.force_functions
     y, first = functions.values(at)[0], 0
     theta, gradients, hessians = [], [], []
@@ -289,8 +291,8 @@ def element_state(system: System, at: Instants) -> ElementState:
 
 
 def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
-    """Return the generalized forces of gravity, all loads and all force elements in a state, shape (velocities,)
-    [N, N m, ...].
+    """Return the generalized forces of gravity, all loads and all force elements (springs, dampers, motors) in a
+    state: shape (velocities,) [N, N m, ...]. Elastic forces inside bodies and joint reactions are not included.
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
     they run, give none.
@@ -305,17 +307,18 @@ def applied_forces(system: System, state: State, at: Instants | None = None, sha
         ModelError: a kind of load that has no force at an instant of rest.
     """
     here = system.at(state) if at is None else at
-    result = share * weights_and_loads(system, here)
+    result = share * gravity_and_load_forces(system, here)
     if system.forces:
         elements = element_state(system, here)
-        prescribed = share * prescribed_parts(system, here)
-        pulls = applied_by_elements(system, elements, elements.theta, state.velocity, prescribed)
+        prescribed = share * prescribed_forces(system, here)
+        pulls = element_forces_along(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
     return result
 
 
-def weights_and_loads(system: System, at: Instants) -> Array:
-    """Return the generalized forces of gravity and all loads at one instant, shape (velocities,) [N, N m, ...].
+def gravity_and_load_forces(system: System, at: Instants) -> Array:
+    """Return the generalized forces of gravity and all loads of a system at one instant, shape (velocities,) [N, N
+    m, ...]. Force elements such as springs are not included.
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
@@ -326,11 +329,12 @@ def weights_and_loads(system: System, at: Instants) -> Array:
     return result
 
 
-def applied_by_elements(
+def element_forces_along(
     system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
 ) -> Array:
-    """Return the forces of all springs, potentials, dampers and prescribed element forces along their coordinates
-    ``theta``, shape (forces,).
+    """Return the force of every scalar element along its coordinate, shape (forces,) [N or N m]: the sum of its
+    spring or potential force at the coordinate ``theta``, its damper and friction force at the present rate, and
+    its prescribed part.
 
     Args:
         system: mechanism with the force elements.
@@ -354,9 +358,9 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Evaluate the function ``of(body, eta)`` for all bodies and return the values in the places of the elastic
-    rates, shape (velocities,). Bodies in ``leave_out`` get zeros.
-    """
+    """Evaluate a function ``of(body data, elastic coordinates)``, by default the elastic force, for all bodies in a
+    state; return the values in the layout of the velocities, shape (velocities,): at the elastic rates or nodes of
+    each body, zero at rigid velocities and at bodies whose index is in ``leave_out``."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:
@@ -364,14 +368,16 @@ def body_forces(
         if not len(kept):
             continue
         own = layout.velocity[kept][:, None] + np.arange(data.rigid_count, data.velocity_count)
-        result[own] = of_bodies(system, state, kept, partial(of, data))
+        result[own] = evaluate_identical_bodies(system, state, kept, partial(of, data))
     return result
 
 
-def of_bodies(
+def evaluate_identical_bodies(
     system: System, state: State, numbers: IntArray, of: Callable[[Array], Array]
 ) -> Array | Sequence[Array]:
-    """Evaluate a function of the elastic coordinates for several identical bodies at once, shape (bodies, ...)."""
+    """Evaluate a function of elastic coordinates for several bodies with identical data in one vectorized call.
+    Return the values, shape (bodies, ...); ``numbers`` are the indices of the bodies. For a single body the
+    function is called with its coordinates alone."""
     if len(numbers) < 2:
         return [of(system.elastic(state, int(index))) for index in numbers]
     own = np.arange(system.bodies[numbers[0]].data.elastic_count)
@@ -379,7 +385,8 @@ def of_bodies(
 
 
 def gravity_forces(system: System) -> Array:
-    """Return the weights of all bodies as generalized forces, shape (velocities,) [N]."""
+    """Return the weights of all bodies of a system as generalized forces in the layout of the velocities, shape
+    (velocities,) [N]. They act on the centres of mass of floating bodies and on the nodes of other bodies."""
     result = np.zeros(int(system.layout.velocity[-1]))
     d, gravity = system.dimension, system.mechanism.gravity
     if not gravity.any():
@@ -393,7 +400,8 @@ def gravity_forces(system: System) -> Array:
 
 
 def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
-    """Yield, for each load, the world vectors that it acts on and the force on each of them, shape (k, 3).
+    """Yield the world vectors and forces of each load of a system at one instant: the set of k vectors (points or
+    body axes) that it acts on, and the world force on each of them, shape (k, 3).
 
     Args:
         system: mechanism that is loaded.
@@ -401,19 +409,19 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
         values: values of the loads, shape (loads, 3); None: those at the instant, zero for controllers.
     """
     for number, load in enumerate(system.loads):
-        yield acting(system, at, load, load_value(system, at, load) if values is None else values[number])
+        yield forces_of_load(system, at, load, load_value(system, at, load) if values is None else values[number])
 
 
-def acting(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
-    """Return the world vectors that a load acts on and the force on each, shape (k, 3). The value of the load is
-    given, shape (3,).
-    """
+def forces_of_load(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
+    """Return the set of k world vectors (points or body axes) that a load acts on, and the world force on each:
+    shape (k, 3). The load has the given ``value``, shape (3,). A moment is represented by forces on the three body
+    axes at its attachment."""
     if isinstance(load, SurfacePressure):
         vectors = _surface_nodes(system, load)
-        return vectors, load.surface.forces(float(value[0]), vectors.places(at)[0])
+        return vectors, load.surface.forces(float(value[0]), vectors.values(at)[0])
     vectors = system.vectors(loaded_vectors(load))
-    triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
-    return vectors, forces_of(load, triad, value)
+    triad = system.vectors(body_axes(load.attachment)).values(at)[0] if needs_body_axes(load) else AXES
+    return vectors, forces_on_vectors(load, triad, value)
 
 
 def _surface_nodes(system: System, load: SurfacePressure) -> VectorSet:
@@ -423,27 +431,28 @@ def _surface_nodes(system: System, load: SurfacePressure) -> VectorSet:
     return VectorSet(tuple(nodes), system.layout)
 
 
-def needs_triad(load: PointLoad) -> bool:
-    """Return whether the body axes at its attachment are needed for a load: it is a moment, or a force in body
-    axes.
-    """
+def needs_body_axes(load: PointLoad) -> bool:
+    """Return whether the force of a load depends on the body axes at its attachment: True for a moment and for a
+    force whose components are in body axes."""
     return (not isinstance(load, SurfacePressure) and not isinstance(load, Force)) or load.axes is Axes.BODY
 
 
 def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
-    """Return the world vectors that a load acts on: a point for a force, the three body axes for a moment.
+    """Return the symbolic world vectors that a force or moment acts on: the attachment point of a force, the three
+    body axes at the attachment of a moment.
 
     Raises:
         ModelError: an unknown kind of load.
     """
     if not isinstance(load, Force | Torque):
         raise ModelError(f"{load}: no quasi-static start with a {type(load).__name__}; start undeformed")
-    return (PointOf(load.attachment),) if isinstance(load, Force) else body_triad(load.attachment)
+    return (PointOf(load.attachment),) if isinstance(load, Force) else body_axes(load.attachment)
 
 
-def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
-    """Return the forces on each of the vectors that a load acts on, shape (k, 3), for its value, shape (3,). The
-    rows of ``triad`` are the body axes there.
+def forces_on_vectors(load: PointLoad, triad: Array, value: Array) -> Array:
+    """Return the world forces, shape (k, 3), on the vectors that a load acts on: for a force of value f, shape
+    (3,), one force on the attachment point; for a moment three forces on the body axes, which are the rows of
+    ``triad``.
 
     A moment acts on the directions d_i with t x d_i (``_spread_moment``).
     """
@@ -452,22 +461,21 @@ def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
 
 
 def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
-    """Return how a moment is spread as forces t x d_i on three directions d_i: a matrix S, shape (3, 3), and the
-    vector t, shape (3,), with S t = moment (4.16).
-    """
+    """Represent a moment as forces t x d_i on three directions d_i (the rows of ``triad``): return the matrix S,
+    shape (3, 3), and the vector t, shape (3,), that solves S t = moment (4.16)."""
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
     return spread, np.linalg.solve(spread, moment)
 
 
-def body_triad(attachment: Attachment) -> tuple[DirectionOf, ...]:
-    """Return the three directions at an attachment that are the body axes x, y, z in the undeformed body."""
+def body_axes(attachment: Attachment) -> tuple[DirectionOf, ...]:
+    """Return the axes x, y, z of a body at an attachment as three symbolic directions, which rotate with the
+    deformed body there."""
     return tuple(DirectionOf(attachment, attachment.placed.rotation @ axis) for axis in AXES)
 
 
-def prescribed_part(force: CoordinateForce, time: float) -> float:
-    """Return the part of a force along a coordinate that is a number or a function of time, at a time [s]; zero for
-    a controller.
-    """
+def prescribed_force(force: CoordinateForce, time: float) -> float:
+    """Return the part of a scalar element force (along a joint coordinate) that is a constant or a user's function
+    of time; zero if a controller sets the force."""
     if isinstance(force.value, Feedback):
         return 0.0
     if callable(force.value):
@@ -475,25 +483,24 @@ def prescribed_part(force: CoordinateForce, time: float) -> float:
     return float(force.value)
 
 
-def prescribed_parts(system: System, at: Instants) -> Array:
-    """Return the imposed parts of all scalar forces at the first of the given instants, shape (forces,): functions
-    of time and of the state.
-    """
+def prescribed_forces(system: System, at: Instants) -> Array:
+    """Return the imposed part of every scalar element force at one instant, shape (forces,) [N or N m]: user's
+    constants and functions of time plus Python functions of the state. Springs and dampers are not included."""
     time = float(at.time[0])
-    parts = [prescribed_part(force, time) + law_part(system, at, force) for _, force in system.forces]
+    parts = [prescribed_force(force, time) + state_law_force(system, at, force) for _, force in system.forces]
     return np.array(parts, dtype=np.float64)
 
 
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
-    """Return the derivative of the generalized constraint forces with respect to the pose at constant multipliers,
-    shape (velocities, velocities).
-    """
+    """Return the derivative of the generalized constraint forces (constraint matrix transposed times multipliers)
+    with respect to the pose, at constant multipliers, shape (velocities, velocities), sparse: the geometric
+    stiffness of loaded joints."""
     return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
 
 def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
-    """Return the derivative of the applied forces with respect to the pose, shape (velocities, velocities), with a
-    share of the loads.
+    """Return the derivative of the generalized forces of loads and force elements with respect to the pose in a
+    state, shape (velocities, velocities), sparse. The loads, but not the elements, are multiplied by ``share``.
 
     It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
     """
@@ -502,9 +509,8 @@ def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.c
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all loads with respect to the pose, shape (velocities,
-    velocities).
-    """
+    """Return the derivative of the generalized forces of all loads (not of force elements) with respect to the pose
+    in a state: shape (velocities, velocities), sparse."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -512,29 +518,28 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
         if isinstance(load, SurfacePressure):
             jacobian = vectors.jacobian(at)
             pressure = float(load.at_time(state.time)[0])
-            total = total + jacobian.T @ load.surface.stiffness(pressure, vectors.places(at)[0]) @ jacobian
+            total = total + jacobian.T @ load.surface.stiffness(pressure, vectors.values(at)[0]) @ jacobian
         if isinstance(load, Force) and load.axes is Axes.BODY:
-            turning = system.vectors(body_triad(load.attachment)).jacobian(at)
+            turning = system.vectors(body_axes(load.attachment)).jacobian(at)
             parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
             total = total + vectors.jacobian(at).T @ parts @ turning
         if isinstance(load, Torque):
             jacobian = vectors.jacobian(at)
-            slopes = _slopes_of_moment(load, vectors.places(at)[0], load_value(system, at, load))
+            slopes = _moment_spread_derivative(load, vectors.values(at)[0], load_value(system, at, load))
             total = total + jacobian.T @ slopes @ jacobian
     return sparse.csr_array(total)
 
 
-def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative of the forces that spread a moment on three directions with respect to these
-    directions, shape (9, 9).
-    """
+def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
+    """Return the derivative of the three forces by which a moment acts on three body axes with respect to these
+    axes: shape (9, 9). The rows of ``triad`` are the axes."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
-    given = value if load.axes is Axes.BODY else np.zeros(3)
+    body_moment = value if load.axes is Axes.BODY else np.zeros(3)
     unit = np.eye(3)
     changes = [  # d moment/d d_i - d spread/d d_i @ turn
         (part + turn @ each) * unit + np.outer(each, turn) - 2 * np.outer(turn, each)
-        for part, each in zip(given, triad, strict=True)
+        for part, each in zip(body_moment, triad, strict=True)
     ]
     levers = np.vstack([cross_matrix(each) for each in triad])
     slopes = np.kron(unit, cross_matrix(turn)) - levers @ np.linalg.solve(spread, np.hstack(changes))
@@ -542,9 +547,9 @@ def _slopes_of_moment(load: Torque, triad: Array, value: Array) -> Array:
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all force elements with respect to the pose at constant
-    velocities, shape (velocities, velocities). Without curvature, terms from the change of directions are left out.
-    """
+    """Return the derivative of the generalized forces of all force elements (springs, motors) with respect to the
+    pose at constant velocities, shape (velocities, velocities), sparse. With ``with_curvature=False``, only the
+    tangents of the laws count, not the change of the directions in which forces act."""
     size = int(system.layout.velocity[-1])
     if not system.forces:
         return sparse.csr_array((size, size))
@@ -557,7 +562,7 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
         pulls = np.array(
             [
                 force.conservative_force(float(theta)) + part
-                for force, theta, part in zip(forces, elements.theta, prescribed_parts(system, at), strict=True)
+                for force, theta, part in zip(forces, elements.theta, prescribed_forces(system, at), strict=True)
             ]
         )
         bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
@@ -567,7 +572,8 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
 
 
 def damper_rows(system: System, state: State) -> sparse.csr_array:
-    """Return a matrix B, shape (forces, velocities), such that B^T B is the damping matrix of all dampers."""
+    """Return a factor B, shape (forces, velocities), of the damping matrix of all dampers between bodies in a
+    state. The damping matrix is B^T B, in the layout of the velocities."""
     if not system.forces:
         return sparse.csr_array((0, int(system.layout.velocity[-1])))
     elements = element_state(system, system.at(state))

@@ -17,7 +17,7 @@ from phlexible.algebra.sparse import (
 from phlexible.description.interactions.functions import Bilinear, Coordinate, Vector, VectorSum
 from phlexible.description.joints.relations import RelationFunction
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
-from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import Layout
 from phlexible.state.vectors import CarriedVector, VectorResolver, VectorSet
 from phlexible.state.wiring import Scatter, Wiring, wiring
@@ -43,37 +43,38 @@ class VectorCollector:
         self.vectors: list[CarriedVector] = []
 
     @property
-    def chords(self) -> tuple[tuple[tuple[float, int], ...], ...]:
-        """Weights and vector indices whose weighted sum is the difference vector, for each registered one."""
+    def difference_vectors(self) -> tuple[tuple[tuple[float, int], ...], ...]:
+        """All registered difference vectors (weighted sums of world vectors, such as one point minus another): each
+        as a tuple of pairs (weight, index of the world vector)."""
         return tuple(self._chords)
 
-    def vector(self, vector: CarriedVector) -> int:
-        """Register a world vector, unless an equal one is registered already, and return its index."""
+    def add_vector(self, vector: CarriedVector) -> int:
+        """Register a world vector (point or direction carried by a body), unless an equal one is registered
+        already, and return its index."""
         number = self._numbers.setdefault(vector.key, len(self.vectors))
         if number == len(self.vectors):
             self.vectors.append(vector)
         return number
 
-    def chord(self, chord: VectorSum) -> int:
-        """Register a difference vector with the world vectors that it consists of, unless it is registered already,
-        and return its index.
-        """
-        seen = self._seen.get(chord)
+    def add_difference_vector(self, difference: VectorSum) -> int:
+        """Register a symbolic difference vector (such as one point minus another) together with the world vectors
+        that it consists of. Equal ones are registered once; return its index among the difference vectors."""
+        seen = self._seen.get(difference)
         if seen is None:
-            parts = [(weight * share, number) for weight, own in chord.parts for share, number in self._of(own)]
-            seen = self._seen[chord] = self.chord_of(tuple(parts))
+            parts = [(w * share, k) for w, own in difference.parts for share, k in self._weighted_vectors(own)]
+            seen = self._seen[difference] = self.add_weighted_sum(tuple(parts))
         return seen
 
-    def _of(self, vector: Vector) -> list[tuple[float, int]]:
-        """Return weights and indices of the registered world vectors whose weighted sum is the given vector."""
+    def _weighted_vectors(self, vector: Vector) -> list[tuple[float, int]]:
+        """Register the world vectors of which a symbolic vector is a weighted sum, and return the pairs (weight,
+        index). A point between two nodes of a string is such a sum, any other vector is one term."""
         if vector not in self._parts:
-            self._parts[vector] = [(share, self.vector(carried)) for share, carried in self._resolver.parts(vector)]
+            self._parts[vector] = [(share, self.add_vector(own)) for share, own in self._resolver.parts(vector)]
         return self._parts[vector]
 
-    def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
-        """Register a difference vector given by weights and indices of world vectors, unless it is registered
-        already, and return its index.
-        """
+    def add_weighted_sum(self, parts: tuple[tuple[float, int], ...]) -> int:
+        """Register a difference vector that is given by pairs (weight, index of a registered world vector). Equal
+        ones are registered once; return its index among the difference vectors."""
         return self._chords.setdefault(parts, len(self._chords))
 
 
@@ -102,38 +103,39 @@ class FunctionSet:
 
     @property
     def count(self) -> int:
-        """Number of functions in this set."""
+        """Number of scalar functions (sums of scalar products of world vectors) in this set."""
         return len(self.functions)
 
     def values(self, at: Instants) -> Array:
-        """Return the values of all functions at the given instants, shape (instants, functions)."""
+        """Return the values of all scalar functions of this set (for example constraint functions of joints) at the
+        given instants, shape (instants, functions)."""
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0] if self._is_timed else result
 
     def sizes(self, at: Instants) -> Array:
-        """Return for each function the sum of the absolute values of its terms, shape (instants, functions), as a
-        scale of its round-off.
-        """
+        """Return, for each scalar function of this set, the sum of the absolute values of its terms at the given
+        instants, shape (instants, functions). Times machine precision, it estimates the round-off of the
+        function."""
         return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
-        """Return the derivatives of every function with respect to the world vectors that it depends on, shape
-        (instants, parts, 3). A part is a pair of function and vector.
-        """
-        return at.once(self, "gradients", lambda: self.gradients_of(at, self._chord_values(at)))
+        """Return the derivatives of the scalar functions of this set with respect to the world vectors that they
+        depend on, shape (instants, parts, 3). A part is a pair of a function and one of its vectors, listed in
+        ``parts``."""
+        return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
-    def gradients_of(self, at: Instants, chords: Array) -> Array:
-        """Return the gradients of the functions, shape (instants, parts, 3), for given difference vectors, shape
-        (instants, chords, 3). Rates of the vectors give rates of the gradients.
-        """
+    def gradients_of(self, at: Instants, differences: Array) -> Array:
+        """Return the derivatives of the scalar functions of this set with respect to their world vectors: shape
+        (instants, parts, 3). They are computed from given values of the difference vectors, shape (instants,
+        difference vectors, 3). A part is a pair of function and vector. Since gradients are linear in the vectors,
+        rates of the vectors give rates of the gradients."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
-        sides = [factors * chords[:, own] for own in (made.second, made.first)]
+        sides = [factors * differences[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the Jacobian of the functions with respect to the velocities, in the order
-        of ``pattern``, shape (instants, entries).
-        """
+        """Return the nonzero entries of the Jacobian of the scalar functions of this set with respect to the
+        velocities of the system, shape (instants, entries). Their rows and columns are in ``pattern``."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -146,16 +148,16 @@ class FunctionSet:
         return self._scattered[1].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the sparse Jacobian of the functions with respect to the velocities at one instant, shape
-        (functions, velocities).
-        """
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
+        one instant: a sparse matrix of shape (functions, velocities). For constraint functions it is the constraint
+        matrix G."""
         assert at.count == 1, "one instant at a time"
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the Jacobian of the functions with respect to the velocities at one instant, shape (functions,
-        velocities). It is an array if it is small, else sparse.
-        """
+        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
+        one instant. It has the shape (functions, velocities), as a NumPy array if the system is small, else as a
+        sparse matrix."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -167,43 +169,41 @@ class FunctionSet:
         return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the functions, due to moving frames and prescribed paths, shape
-        (instants, functions).
-        """
+        """Return the partial time derivatives of the scalar functions of this set while all bodies stand still,
+        shape (instants, functions). They come from moving frames of the ground and prescribed paths of drives."""
         return at.once(self, "drift", lambda: self._drift(at))
 
     def _drift(self, at: Instants) -> Array:
         if not len(self.set._on_moving):
             return self._timed_rates(at)
-        return self._timed_rates(at) + self.moved(self.gradients(at), self.set.prescribed_rates(at))
+        return self._timed_rates(at) + self.rates_along(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """Return the time derivatives of the functions due to prescribed paths alone, shape (instants,
-        functions).
-        """
+        """Return the time derivatives that the scalar functions of this set have because drives follow prescribed
+        paths, while bodies and ground frames stand still. The result has the shape (instants, functions)."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
 
-    def moved(self, gradients: Array, rates: Array) -> Array:
-        """Return the rates of the functions, shape (instants, functions), as gradients, shape (instants, parts, 3),
-        times the rates of the vectors, shape (instants, vectors, 3).
-        """
+    def rates_along(self, gradients: Array, rates: Array) -> Array:
+        """Return the rates of the scalar functions of this set for given rates of their world vectors, shape
+        (instants, functions): gradients, shape (instants, parts, 3), times vector rates, shape (instants, vectors,
+        3), added up for each function."""
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of the functions for given velocities, shape (instants, velocities);
-        the result has shape (instants, functions).
-        """
-        return self.moved(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
+        """Return the total time derivatives of the scalar functions of this set: shape (instants, functions). They
+        are due to given velocities of the system, shape (instants, velocities), moving frames and prescribed
+        paths."""
+        return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the functions for constant velocities, shape (instants, functions).
-        The Jacobian times the accelerations has to be added to get the full ones.
-        """
-        y = self._chord_values(at)
-        dy = self.chords_of(self.set.rates(at, at.velocity))
-        ddy = self.chords_of(self.set.accelerations(at))
+        """Return the second time derivatives of the scalar functions of this set if all velocities of the system
+        were constant, shape (instants, functions). The Jacobian times the accelerations has to be added for the
+        complete second derivatives."""
+        y = self._difference_vectors(at)
+        dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
+        ddy = self.difference_vectors_of(self.set.accelerations(at))
         a, b = self.wiring.first, self.wiring.second
 
         def dot(u: Array, v: Array) -> Array:
@@ -218,24 +218,23 @@ class FunctionSet:
         return self.wiring.owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the forces that multipliers, shape (instants, functions), exert along the gradients of the
-        functions on every vector, shape (instants, vectors, 3).
-        """
-        return self.forces_of(self.gradients(at), multipliers)
+        """Return the world forces that multipliers exert on all vectors of this set, shape (instants, vectors, 3).
+        Each multiplier, shape (instants, functions), is a force along one scalar function (a constraint force)."""
+        return self.forces_along(self.gradients(at), multipliers)
 
-    def forces_of(self, gradients: Array, multipliers: Array) -> Array:
-        """Return the forces of multipliers along given gradients on every vector, shape (instants, vectors, 3).
-        Gradients have shape (instants, parts, 3).
-        """
+    def forces_along(self, gradients: Array, multipliers: Array) -> Array:
+        """Return the world forces on all vectors of this set, shape (instants, vectors, 3), that multipliers exert.
+        Multipliers, shape (instants, functions), act along given gradients of the scalar functions, shape
+        (instants, parts, 3). A part is a pair of function and vector."""
         return self.wiring.vector_owner.of(multipliers[:, self.parts[0], None] * gradients)
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative, with respect to the pose, of the generalized forces of constant multipliers along
-        the functions at one instant, shape (velocities, velocities).
-        """
+        """Return the derivative with respect to the pose of the generalized forces that constant multipliers exert
+        along the scalar functions of this set. Multipliers have the shape (functions,), the result (velocities,
+        velocities); both belong to one instant. For constraints it is the geometric stiffness of loaded joints."""
         made, jacobian = self.wiring, self.set.jacobian(at)
         values = self._factors(at)[0][0] * multipliers[made.term_owner]
-        chords, between = made.chord_matrix, made.pairs.matrix(values)
+        chords, between = made.weight_matrix, made.pairs.matrix(values)
         inner = chords.T @ (between + between.T) @ chords  # of one component of all vectors
         if isinstance(jacobian, np.ndarray):
             bent = (inner @ jacobian.reshape(len(self.set.vectors), 3 * jacobian.shape[1])).reshape(jacobian.shape)
@@ -245,27 +244,27 @@ class FunctionSet:
 
     @cached_property
     def wiring(self) -> Wiring:
-        """Index structure that relates vectors, difference vectors and functions, without numerical values."""
+        """Index structure of the scalar functions of this set, computed once: which difference vectors and world
+        vectors each function consists of, without numerical values."""
         return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
 
     @property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Index of the function and index of the vector of every gradient, two arrays of shape (parts,)."""
+        """Function index and vector index of every gradient that ``gradients`` returns, i.e. of every pair of a
+        scalar function and a world vector that it depends on: two arrays of shape (parts,)."""
         return self.wiring.parts
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the Jacobian of the functions with respect to the velocities,
-        two arrays of shape (entries,).
-        """
+        """Row and column of every nonzero entry of the Jacobian of the scalar functions of this set with respect to
+        the velocities of the system: two arrays of shape (entries,)."""
         scatter = self._scattered[0]
         return scatter.rows, scatter.columns
 
     @cached_property
     def _scattered(self) -> tuple[Scatter, WeightedSums]:
-        """Positions of the nonzero entries of the Jacobian of the functions, and the weighted sums that compute
-        them.
-        """
+        """Positions of the nonzero entries of the Jacobian of the scalar functions of this set; also the operator
+        (weighted sums) that computes these entries from gradients and moment arms."""
         return self.wiring.scattered(self.set)
 
     @cached_property
@@ -274,34 +273,39 @@ class FunctionSet:
 
     @cached_property
     def _shape(self) -> tuple[int, int]:
-        """Shape of the Jacobian of the functions with respect to the velocities, (functions, velocities)."""
+        """Shape of the Jacobian of the scalar functions of this set with respect to the velocities of the system,
+        (functions, velocities)."""
         return self.count, int(self.layout.velocity[-1])
 
     @cached_property
     def _is_timed(self) -> bool:
-        """Whether prescribed paths of drives occur in the functions."""
+        """Whether any scalar function of this set contains the prescribed path of a drive, so that it depends on
+        time explicitly."""
         factors = any(timed is not None for *_, timed in self._terms)
         return factors or any(offset is not None for offset in self.offsets)
 
-    def _chord_values(self, at: Instants) -> Array:
-        """Return the values of all difference vectors, shape (instants, chords, 3)."""
-        return at.once(self, "chords", lambda: self.chords_of(self.set.places(at)))
+    def _difference_vectors(self, at: Instants) -> Array:
+        """Return the values of all difference vectors (such as one point minus another) of this set in world axes
+        at the given instants: shape (instants, difference vectors, 3)."""
+        return at.once(self, "chords", lambda: self.difference_vectors_of(self.set.values(at)))
 
     def _products(self, at: Instants) -> Array:
-        """Return the scalar product of the two difference vectors of each term, shape (instants, terms)."""
-        y = self._chord_values(at)
+        """Return the scalar products of difference vectors (such as one point minus another) of which the functions
+        of this set are sums, shape (instants, terms). The coefficients of the terms are not included."""
+        y = self._difference_vectors(at)
         return np.asarray(np.einsum("tpi,tpi->tp", y[:, self.wiring.first], y[:, self.wiring.second]))
 
-    def chords_of(self, vectors: Array) -> Array:
-        """Return the difference vectors, shape (instants, chords, 3), of given world vectors, shape (instants,
-        vectors, 3), so that large positions cancel exactly.
-        """
+    def difference_vectors_of(self, vectors: Array) -> Array:
+        """Return the difference vectors of this set (weighted sums such as one point minus another): shape
+        (instants, difference vectors, 3). They are those of given values or rates of the world vectors, shape
+        (instants, vectors, 3). Vectors are subtracted before they are weighted, so that large common positions
+        cancel exactly."""
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        """Return the coefficients of all terms, their first and, if requested, their second time derivatives, three
-        arrays of shape (instants, terms).
-        """
+        """Return the coefficients of all terms of the scalar functions of this set: they depend on time where a
+        drive prescribes a path. With them come their first and, if requested, second time derivatives, three arrays
+        of shape (instants, terms)."""
         return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
@@ -322,15 +326,15 @@ class FunctionSet:
         if not timed:
             zero = np.zeros((at.count, len(constants)))
             return zero + constants, zero, zero
-        values = np.tile(constants, (at.count, 1)).astype(np.result_type(constants, at.given.paths))
+        values = np.tile(constants, (at.count, 1)).astype(np.result_type(constants, at.prescribed.paths))
         rates, seconds = np.zeros_like(values), np.zeros_like(values)
         for k, c, each in timed:
             column = next(i for i, path in enumerate(self.paths) if path is each.path)
-            p, dp = at.given.paths[:, column], at.given.path_rates[:, column]
+            p, dp = at.prescribed.paths[:, column], at.prescribed.path_rates[:, column]
             ddp = np.zeros_like(p)
             if with_second:
-                assert isinstance(at.given, GivenFunctions), "recordings hold no second rates"
-                ddp = at.given.path_accelerations[:, column]
+                assert isinstance(at.prescribed, PrescribedFunctions), "recordings hold no second rates"
+                ddp = at.prescribed.path_accelerations[:, column]
             values[:, k], rates[:, k], seconds[:, k] = (c * x for x in timed_values(each.factor, p, dp, ddp))
         return values, rates, seconds
 
@@ -342,18 +346,17 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """Convert symbolic functions of world vectors, such as constraints, to a ``FunctionSet``. Their vectors are
-    registered with the collector, if one is given.
-    """
-    collected = VectorCollector(resolver) if collector is None else collector
+    """Convert symbolic scalar functions of world vectors, such as constraint functions of joints, to a
+    ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
+    ``collector``, if there is one."""
+    add = (collected := collector or VectorCollector(resolver)).add_difference_vector
     functions = tuple(
-        tuple((t.coefficient, collected.chord(t.first), collected.chord(t.second), t.factor) for t in row.terms)
-        for row in rows
+        tuple((t.coefficient, add(t.first), add(t.second), t.factor) for t in row.terms) for row in rows
     )
     return FunctionSet(
         layout,
         VectorSet(tuple(collected.vectors), layout),
-        collected.chords,
+        collected.difference_vectors,
         functions,
         np.array([row.constant for row in rows], dtype=np.float64),
         tuple(row.offset for row in rows),
@@ -362,9 +365,9 @@ def function_set(
 
 
 def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Return cos p, sin p or p itself (chosen by ``factor``) with its first and second time derivative, from the
-    path p and its derivatives.
-    """
+    """Return cos p, sin p or p itself (chosen by ``factor``) with its first and second time derivative. They follow
+    from the values p of a prescribed path and the path's first (``rate``) and second time derivative
+    (``second``)."""
     match factor:
         case TimeFactor.COSINE:
             return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
@@ -418,17 +421,20 @@ class ConstraintSet:
 
     @property
     def set(self) -> VectorSet:
-        """World vectors that the constraint functions depend on."""
+        """World vectors (points and directions of bodies and ground) that the constraint functions of this set
+        depend on."""
         return self.functions.set
 
     @property
     def pattern(self) -> tuple[IntArray, IntArray]:
-        """Row and column of every nonzero entry of the constraint matrix, two arrays of shape (entries,)."""
+        """Row and column of every nonzero entry of the constraint matrix (derivatives of the constraints with
+        respect to the velocities), two arrays of shape (entries,)."""
         return self._entries[0]
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
-        """Return the constraint functions at the given instants, shape (instants, constraints); they are zero where
-        joints close. Angles in relations are those nearest to ``near``, or to zero.
+        """Return the constraint functions of all joints, drives and relations (gears, belts) at the given instants,
+        shape (instants, constraints); they are zero where joints close. Angles in relations are taken at the full
+        turn that is nearest to ``near``, or to zero.
 
         Args:
             at: instants at which the functions are evaluated.
@@ -447,42 +453,39 @@ class ConstraintSet:
         return np.asarray(result - self.constants + plain @ self._sum)
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the constraint matrix in the order of ``pattern``, shape (instants,
-        entries).
-        """
+        """Return the nonzero entries of the constraint matrix (derivatives of the constraints with respect to the
+        velocities) at the given instants, shape (instants, entries). Their rows and columns are in ``pattern``."""
         factors = self.slopes(at)[:, self.functions.pattern[0]]
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 
     def matrix(self, at: Instants) -> sparse.csr_array:
-        """Return the sparse constraint matrix (derivatives with respect to the velocities) at one instant, shape
-        (constraints, velocities).
-        """
+        """Return the constraint matrix (derivatives of all constraints with respect to the velocities of the
+        system) at one instant: a sparse matrix of shape (constraints, velocities)."""
         factors = sparse.diags_array(self.slopes(at)[0])
         return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the constraint matrix at one instant, shape (constraints, velocities), as an array if it is small,
-        else sparse.
-        """
+        """Return the constraint matrix (derivatives of all constraints with respect to the velocities) at one
+        instant. It has the shape (constraints, velocities), as a NumPy array if the system is small, else as a
+        sparse matrix."""
         found = self.matrix(at)
         return found.toarray() if is_small(found.shape[1]) else found
 
     def drift(self, at: Instants) -> Array:
-        """Return the partial time derivatives of the constraint functions, due to moving frames and prescribed
-        paths, shape (instants, constraints).
-        """
+        """Return the partial time derivatives of the constraint functions while all bodies stand still, shape
+        (instants, constraints). They come from moving frames of the ground and prescribed paths of drives."""
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the total time derivatives of the constraint functions for given velocities, shape (instants,
-        velocities); the result has shape (instants, constraints).
-        """
+        """Return the total time derivatives of all constraint functions, shape (instants, constraints), for given
+        velocities of the system, shape (instants, velocities). They are zero where velocities satisfy the
+        joints."""
         return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the constraint functions for constant velocities, shape (instants,
-        constraints).
-        """
+        """Return the second time derivatives of all constraint functions if the velocities of the system were
+        constant, shape (instants, constraints). The constraint matrix times the accelerations has to be added for
+        the complete ones."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.places:
@@ -492,15 +495,13 @@ class ConstraintSet:
         return np.asarray(result)
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
-        """Return the forces that multipliers, shape (instants, constraints), exert on every vector of ``set``,
-        shape (instants, vectors, 3).
-        """
+        """Return the world forces, shape (instants, vectors, 3), that multipliers of constraints, shape (instants,
+        constraints), exert on the points and directions in ``set``."""
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative, with respect to the pose, of the generalized forces of constant multipliers at one
-        instant, shape (velocities, velocities).
-        """
+        """Return the derivative of the generalized constraint forces with respect to the pose at one instant and at
+        constant multipliers, shape (constraints,); the result has shape (velocities, velocities)."""
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)
         for each in self.places:
@@ -510,9 +511,9 @@ class ConstraintSet:
         return total
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to each of its functions of vectors, shape
-        (instants, functions). It is 1 unless the constraint is a relation of coordinates.
-        """
+        """Return the derivative of each constraint with respect to the functions of world vectors that it consists
+        of, shape (instants, functions). It is 1 for ordinary joints, and factor times gradient of the joint
+        coordinate for relations of coordinates (gears, belts)."""
         result = np.ones((at.count, self.functions.count))
         if self.places:
             w = self.functions.values(at)
@@ -523,15 +524,15 @@ class ConstraintSet:
 
     @cached_property
     def _sum(self) -> sparse.csr_array:
-        """Sparse matrix of ones, shape (functions, constraints), that adds the functions of each constraint."""
+        """Sparse matrix of ones, shape (functions, constraints), that adds up the functions of world vectors that
+        belong to the same constraint."""
         count = len(self.owner)
         return sparse.coo_array((np.ones(count), (np.arange(count), self.owner)), (count, self.count)).tocsr()
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
-        """Rows and columns of the nonzero entries of the constraint matrix, and the sparse matrix that adds entries
-        of the functions to them.
-        """
+        """Rows and columns of the nonzero entries of the constraint matrix; also a sparse matrix that adds up
+        Jacobian entries of the functions of world vectors to these entries."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         places, found = np.unique(pairs, axis=0, return_inverse=True)
@@ -541,19 +542,19 @@ class ConstraintSet:
 
 
 def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]], FunctionSet]) -> ConstraintSet:
-    """Convert symbolic constraints, of which some are relations of coordinates, to a ``ConstraintSet``. The
-    argument ``functions`` converts plain ones to a ``FunctionSet``.
-    """
-    base, owner = base_rows(rows)
+    """Convert symbolic constraints, some of which are relations of joint coordinates (gears, belts), to a
+    ``ConstraintSet``. The argument ``functions`` is the function that converts plain scalar functions of vectors to
+    a ``FunctionSet``."""
+    base, owner = vector_functions_of_rows(rows)
     constants = [row.constant if isinstance(row, RelationFunction) else 0.0 for row in rows]
-    places = tuple(coordinate_places(rows))
+    places = tuple(related_coordinates(rows))
     return ConstraintSet(functions(base), np.array(owner, dtype=np.int64), places, np.array(constants), len(rows))
 
 
-def coordinate_places(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
-    """Yield the joint coordinates of all relations among constraint rows, in order, with the indices of their
-    functions.
-    """
+def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
+    """Yield the joint coordinates that occur in relations of coordinates (gears, belts) among the given
+    constraints: the index of the constraint, the coordinate, its factor, and the slice of its functions of
+    vectors."""
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationFunction):
@@ -565,10 +566,10 @@ def coordinate_places(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
             first += count
 
 
-def base_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
-    """Return the functions of vectors that constraint rows consist of, and for each function the index of its
-    constraint. Relations are replaced by the functions of their coordinates.
-    """
+def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
+    """Return the list of scalar functions of world vectors that scalar constraints consist of, and for each
+    function the index of its constraint. An ordinary constraint is one function; a relation (gear, belt) is
+    replaced by the functions of its joint coordinates."""
     found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationFunction):

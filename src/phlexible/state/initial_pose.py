@@ -30,7 +30,7 @@ from phlexible.state.layout import State
 from phlexible.state.small_motions import displaced
 from phlexible.state.system import System
 
-# How far material has moved since a given pose: what the nearest pose has least of (docs/theory.md, 6).
+# How far material has moved since a start pose: what the nearest pose has least of (docs/theory.md, 6).
 #
 # The displacement of a material point is ``x_c + R u - (x_c0 + R_0 u_0)`` with u = Psi xi about the centre of mass.
 # Its first moments against the rigid motions of a body, ``int rho d`` and ``int rho u x d`` in body axes,
@@ -38,32 +38,33 @@ from phlexible.state.system import System
 # nodes of a string are ``int rho N_a d``.
 
 
-def rigid_moments(system: System, state: State, given: State) -> Array:
-    """Return the first moments of the displacements of all bodies since the pose ``given``, in the layout of the
-    velocities, shape (velocities,).
+def rigid_moments(system: System, state: State, start: State) -> Array:
+    """Return the linear and angular first moments of the displacements of all bodies from the pose ``start`` to the
+    pose of ``state``. They are in the layout of the velocities, shape (velocities,) [kg m, kg m^2]. They vanish if
+    no body has moved or rotated on average.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
-    small motions is M(eta), at the given pose exactly.
+    small motions is M(eta), at the start pose exactly.
     """
     layout = system.layout
     moments = np.zeros(int(layout.velocity[-1]))
     for index, data in enumerate(system.frames):
-        now, before = (np.concatenate([[1.0], system.elastic(s, index)]) for s in (state, given))
-        turn = state.rotation[index].T @ given.rotation[index]
-        linear = data.mass * (state.position[index] - given.position[index])
+        now, before = (np.concatenate([[1.0], system.elastic(s, index)]) for s in (state, start))
+        turn = state.rotation[index].T @ start.rotation[index]
+        linear = data.mass * (state.position[index] - start.position[index])
         spread = moment_products(data, before) @ now @ turn.T
         angular = -np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
         begin, end = int(layout.velocity[index]), int(layout.velocity[index]) + data.rigid_count
         moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
     for index in range(layout.frames, len(system.bodies)):
-        moved = system.elastic(state, index) - system.elastic(given, index)
+        moved = system.elastic(state, index) - system.elastic(start, index)
         moments[layout.place(index)] = system.body_mass(state, index) @ moved
     return moments
 
 
-def squared_distance(system: System, state: State, given: State, factors: Array) -> float:
-    """Return the squared distance of a pose from the pose ``given``: the integral of density times squared
-    displacement over all undeformed bodies, weighted body by body.
+def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
+    """Return the squared distance between the pose of ``state`` and the pose ``start`` [kg m^2]: the integral of
+    density times squared displacement over all undeformed bodies, weighted body by body.
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -72,11 +73,11 @@ def squared_distance(system: System, state: State, given: State, factors: Array)
     for index, placed in enumerate(system.bodies):
         if index < layout.frames:
             spread = system.frames[index].undeformed_spread
-            turn = state.rotation[index].T @ given.rotation[index]
-            way = state.position[index] - given.position[index]
+            turn = state.rotation[index].T @ start.rotation[index]
+            way = state.position[index] - start.position[index]
             square = placed.data.mass * (way @ way) + 2 * np.trace(spread - turn @ spread)
         else:
-            moved = system.elastic(state, index) - system.elastic(given, index)
+            moved = system.elastic(state, index) - system.elastic(start, index)
             square = moved @ (system.body_mass(state, index) @ moved)
         total += float(factors[layout.velocity[index]] * square)
     return total
@@ -88,9 +89,9 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
-    """Return a copy of a model whose bodies are at the positions and rotations of a state. Velocities that the user
-    gave are replaced by those of the state.
-    """
+    """Return a copy of a model whose bodies are at the positions and rotations of a state, with the axes of joints
+    rotated with them. Initial velocities that the user prescribed are replaced by those of the state; others stay
+    unset."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -118,16 +119,15 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add a body with nodes to a copy of a model: unchanged if it did not move, else with its new nodal positions,
-    between which strings are linear.
-    """
+    """Add a string or soft body to the copy of a model: with its old shape if its nodes did not move, else with its
+    nodal positions from a state, between which strings are piecewise linear."""
     d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)
     speeds[:, :d] = state.velocity[system.layout.place(index)].reshape(-1, d)
     if not isinstance(placed.body, String):
-        given = None if nodes.velocities is None else speeds
-        copy.add(placed.body, placed.name, velocity=given, shape=places)
+        velocity = None if nodes.velocities is None else speeds
+        copy.add(placed.body, placed.name, velocity=velocity, shape=places)
         return
     s, speed = placed.body.mesh.nodes, nodes.speed
     if nodes.velocities is not None and not np.array_equal(speeds, nodes.velocities):
@@ -139,16 +139,14 @@ def _add_nodal(
 
 
 def _interpolant(nodes: Array, values: Array) -> Callable[[float], Array]:
-    """Return a function of the parameter s that has the given values, shape (nodes, 3), at the nodes, shape
-    (nodes,), and is linear between them.
-    """
+    """Return the piecewise linear function of a parameter s that has the given values, shape (nodes, 3), at the
+    given nodes s, shape (nodes,)."""
     return lambda s: np.array([np.interp(s, nodes, column) for column in values.T])
 
 
 def _rotated(joint: Joint, turns: dict[str, Array]) -> Joint:
-    """Return the joint with its axes rotated with the bodies: ``axis`` and ``along`` with the first body,
-    ``second_axis`` with the second.
-    """
+    """Return a copy of a joint whose axes are rotated with the bodies: ``axis`` and ``along`` with the first body,
+    ``second_axis`` with the second. ``turns`` maps body names to rotation matrices."""
     fields = {field.name for field in dataclasses.fields(joint)}
     changes: dict[str, Any] = {
         name: _turn(port, turns) @ np.asarray(getattr(joint, name), dtype=np.float64)
@@ -187,7 +185,7 @@ class AssembledPose:
 
     Attributes:
         state: undeformed, with the nearest velocities that joints and drives allow.
-        gap_before: largest relative gap at the given pose (``System.relative_gaps``).
+        gap_before: largest relative gap at the start pose (``System.relative_gaps``).
         gap_after: largest relative gap at the new pose.
     """
 
@@ -197,7 +195,9 @@ class AssembledPose:
 
 
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
-    """Return the pose at t = 0, nearest to the user's approximate one, at which all joints close.
+    """Return the pose at t = 0 that is nearest to the user's approximate one and at which all joints of a system
+    close. It comes with velocities that satisfy the joints. Bodies move without deformation; those named in
+    ``fixed`` do not move.
 
     Args:
         system: bodies at approximate poses.
@@ -208,19 +208,19 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
         JointGapError: the joints cannot close near the given poses; with the smallest gaps found. Or a drive
             starts its angle elsewhere than at zero.
     """
-    given = undeformed(system)
-    check_drives(system, given, only_angles=True)
+    start = undeformed(system)
+    check_drives(system, start, only_angles=True)
     factors = np.ones(int(system.layout.velocity[-1]))
     for index, placed in enumerate(system.bodies):
         factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
-    free = _PoseProblem(system, given, _motions(system, given, fixed), factors)
-    problem = replace(free, rods=_Rods(system, given)) if system.rod_strains.count else free
-    before = free.openness(given)
-    state = _nearest(problem, _close_joints(problem)) if before > CLOSED else given
-    if problem is not free and problem.openness(state) > CLOSED:
+    free = _PoseProblem(system, start, _allowed_motions(system, start, fixed), factors)
+    problem = replace(free, rods=_Rods(system, start)) if system.rod_strains.count else free
+    before = free.largest_gap(start)
+    state = _descend_to_nearest_pose(problem, _close_joints(problem)) if before > CLOSED else start
+    if problem is not free and problem.largest_gap(state) > CLOSED:
         problem = free
-        state = _nearest(problem, _close_joints(problem))
-    after = free.openness(state)
+        state = _descend_to_nearest_pose(problem, _close_joints(problem))
+    after = free.largest_gap(state)
     if after > CLOSED:
         gaps = free.gaps(state)
         worst = int(np.argmax(system.relative_gaps(gaps)))
@@ -239,11 +239,11 @@ class _Rods:
     length.
     """
 
-    def __init__(self, system: System, given: State) -> None:
+    def __init__(self, system: System, start: State) -> None:
         self._system, dimension = system, system.dimension
         is_curvature = np.arange(system.rod_strains.count) % (3 * dimension - 3) >= dimension
         self._scale = np.where(is_curvature, system.body_length, 1.0)
-        self._natural = system.rod_strains.values(system.at(given))[0]
+        self._natural = system.rod_strains.values(system.at(start))[0]
 
     def changes(self, state: State) -> Array:
         strains = self._system.rod_strains.values(self._system.at(state))[0]
@@ -256,14 +256,14 @@ class _Rods:
 
 @dataclass(frozen=True, eq=False)
 class _PoseProblem:
-    """Optimization problem of the pose with closed joints that is nearest to the pose ``given``.
+    """Optimization problem of the pose with closed joints that is nearest to the pose ``start``.
 
-    Bodies start at ``given`` and move along the columns of ``motions``, shape (velocities, motions), with weights
+    Bodies start at ``start`` and move along the columns of ``motions``, shape (velocities, motions), with weights
     ``factors``, shape (velocities,). The strains of ``rods`` stay constant.
     """
 
     system: System
-    given: State
+    start: State
     motions: sparse.csr_array
     factors: Array
     rods: _Rods | None = None
@@ -271,65 +271,62 @@ class _PoseProblem:
     def gaps(self, state: State) -> Array:
         return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
-    def openness(self, state: State) -> float:
-        """Return the largest gap of a joint in a state beyond round-off, relative to a body length; strains of rods
-        count in part.
-
-        A small share of the strains of rods is included where rods keep their shape.
-        """
+    def largest_gap(self, state: State) -> float:
+        """Return the largest gap of a joint in a state, beyond round-off and relative to a body length
+        (dimensionless). Where rods have to keep their shape, a thousandth of the largest change of their strains
+        counts as a gap too."""
         open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
         return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
     def metric(self, state: State) -> sparse.csr_array:
-        """Return the weighted mass matrix with respect to the allowed motions, which measures steps of the
-        iteration.
-        """
+        """Return the mass matrix of all bodies in a state, weighted body by body and projected onto the allowed
+        rigid motions, shape (motions, motions). It measures the size of steps of the iteration that closes the
+        joints."""
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
     def residuals(self, state: State) -> Array:
-        """Return the scaled residuals of the problem in a state: gaps of joints and changes of the strains
-        of rods.
-        """
+        """Return what has to vanish where the joints are closed, in a state: gaps of joints over a body length,
+        followed by the changes of the strains of rods that have to keep their shape, all dimensionless."""
         gaps = self.gaps(state) / self.system.gap_lengths
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """Return the derivative of the scaled residuals with respect to the allowed motions."""
+        """Return the derivative of the scaled joint gaps and rod strains (``residuals``) with respect to the
+        allowed rigid motions of the bodies: shape (residuals, motions), sparse."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
         if self.rods:
             rows = sparse.vstack([rows, self.rods.matrix(state)])
         return sparse.csr_array(rows @ self.motions)
 
-    def moments(self, state: State) -> Array:
-        """Return half the gradient of the weighted squared distance from the given pose with respect to the allowed
-        motions, shape (motions,).
-        """
-        return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
+    def distance_gradient(self, state: State) -> Array:
+        """Return half the gradient of the weighted squared distance between a state and the start pose with respect
+        to the allowed rigid motions of bodies: shape (motions,)."""
+        return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.start)))
 
     def distance(self, state: State) -> float:
-        """Return the weighted squared distance of a state from the given pose, integrated over the mass of all
-        bodies.
-        """
-        return squared_distance(self.system, state, self.given, self.factors)
+        """Return the weighted squared distance of a state from the start pose: density times squared displacement,
+        integrated over all bodies [kg m^2]."""
+        return squared_distance(self.system, state, self.start, self.factors)
 
-    def moved(self, state: State, change: Array) -> State:
-        """Return the state after a change along the allowed motions; the change is shortened so that no body
-        rotates by more than 0.5 rad.
-        """
+    def displaced_state(self, state: State, change: Array) -> State:
+        """Return the state after small rigid motions of the bodies: ``change`` has one amplitude for each allowed
+        motion, shape (motions,), and is shortened so that no body rotates by more than 0.5 rad."""
         full = self.motions @ change
         turn = _largest(full[self.system.layout.spin[2]])
         part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
         return displaced(self.system, state, part * full)
 
 
-def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the allowed motions of the bodies as columns, shape (velocities, motions).
+def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
+    """Return the velocities, as columns of a sparse matrix of shape (velocities, motions), with which bodies may
+    move while joints are closed: rigid motions of floating bodies, translations of soft bodies, and for strings
+    linear motions between the ends and nodes that joints act on. Bodies named in ``fixed`` have none.
 
     They are rigid motions of bodies with a frame, translations of soft bodies, and motions of strings that are
     linear between their ends and the nodes that joints hold; none for bodies that are fixed.
     """
-    layout, held = system.layout, system.rows.matrix(system.at(given)).tocsc().indptr
+    layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
         count, rigid = placed.data.velocity_count, placed.data.rigid_count
@@ -351,10 +348,9 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
 
 
 def _close_joints(problem: _PoseProblem) -> State:
-    """Close the joints by Levenberg-Marquardt iterations on the scaled gaps. Return a pose with closed joints, or
-    the one with the smallest gaps.
-    """
-    state, damping = problem.given, 1e-3
+    """Close the joints by Levenberg-Marquardt iterations on the scaled gaps, starting from the approximate pose of
+    the problem. Return a state with closed joints, or the one with the smallest gaps that was reached."""
+    state, damping = problem.start, 1e-3
     gaps = problem.residuals(state)
     for _ in range(ITERATIONS):
         if _largest(gaps) < CLOSE * CLOSED or not problem.motions.shape[1]:
@@ -363,7 +359,7 @@ def _close_joints(problem: _PoseProblem) -> State:
         metric = problem.metric(state)
         size = float((matrix.multiply(matrix) @ (1 / metric.diagonal())).max()) or 1.0
         normal = matrix.T @ matrix + damping * size * metric
-        trial = problem.moved(state, -lu_factors(normal).solve(matrix.T @ gaps))
+        trial = problem.displaced_state(state, -lu_factors(normal).solve(matrix.T @ gaps))
         found = problem.residuals(trial)
         if found @ found < gaps @ gaps:
             is_done = found @ found > (1 - 1e-9) * (gaps @ gaps)
@@ -377,29 +373,29 @@ def _close_joints(problem: _PoseProblem) -> State:
     return state
 
 
-def _nearest(problem: _PoseProblem, state: State) -> State:
-    """Descend along poses with closed joints to the one nearest to the given pose. If the joints of the state
-    cannot be closed, return it unchanged.
+def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
+    """Move along poses with closed joints (descent with Barzilai-Borwein steps) to the pose that is nearest to the
+    start pose, and return it. If the joints of ``state`` cannot be closed, return it unchanged.
 
     Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
     """
-    closed = _close_again(problem, state)
-    if problem.openness(closed) > CLOSED:
+    closed = _close_joints_by_newton(problem, state)
+    if problem.largest_gap(closed) > CLOSED:
         return state
     state = closed
     share, distances = 1.0, [problem.distance(state)]
-    metric, way = _way_down(problem, state)
+    metric, way = _descent_step(problem, state)
     for _ in range(DESCENTS):
         if _largest(way) < CLOSED * problem.system.body_length:
             break
-        trial = _close_again(problem, problem.moved(state, share * way))
+        trial = _close_joints_by_newton(problem, problem.displaced_state(state, share * way))
         distance = problem.distance(trial)
-        if problem.openness(trial) > CLOSED or not distance <= max(distances[-MEMORY:]) * (1 + CLOSED):
+        if problem.largest_gap(trial) > CLOSED or not distance <= max(distances[-MEMORY:]) * (1 + CLOSED):
             share /= 4
             continue
         step, before = share * way, way
-        metric_there, way = _way_down(problem, trial)
+        metric_there, way = _descent_step(problem, trial)
         curvature = step @ metric @ (before - way)
         share = float(np.clip((step @ metric @ step) / curvature, *SHARES)) if curvature > 0 else 1.0
         state, metric = trial, metric_there
@@ -407,35 +403,34 @@ def _nearest(problem: _PoseProblem, state: State) -> State:
     return state
 
 
-def _way_down(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """Return the metric at a closed pose, and the step along closed poses that leads to the nearest pose of the
-    linearized problem.
-    """
+def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
+    """Return two results at a pose with closed joints: the metric (weighted mass matrix of the allowed motions),
+    and the step, shape (motions,), along linearized closed poses to the one nearest to the start pose."""
     metric, matrix = problem.metric(state), problem.matrix(state)
-    return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
+    return metric, nearest_point(metric, matrix).solve(-problem.distance_gradient(state))[0]
 
 
-def _close_again(problem: _PoseProblem, state: State) -> State:
-    """Close the joints of a nearly closed pose by Newton's method, with the smallest steps."""
+def _close_joints_by_newton(problem: _PoseProblem, state: State) -> State:
+    """Return the state with closed joints next to a state in which they are nearly closed, by at most five steps of
+    Newton's method; each step is the smallest one in the mass metric."""
     for _ in range(CLOSINGS):
-        if problem.openness(state) <= CLOSED:
+        if problem.largest_gap(state) <= CLOSED:
             break
         step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.residuals(state))
-        state = problem.moved(state, step)
+        state = problem.displaced_state(state, step)
     return state
 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
-    """Return the state with velocities that satisfy the joints: those of the user are corrected as little as
-    possible, the others are solved for.
-    """
+    """Return the state with velocities that satisfy joints and drives: those that the user prescribed are corrected
+    as little as possible (in the metric of kinetic energy), the others are solved for."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]
     still = np.zeros(system.rod_strains.count if problem.rods else 0)  # strains of rods go on as they did
     metric, matrix, velocity = problem.metric(state), problem.matrix(state), moving.velocity
     missing = (rows @ velocity + drift) / system.gap_lengths
-    for _ in range(CLOSINGS):  # where little is left of the velocities, round-off of the given ones is much of it
+    for _ in range(CLOSINGS):  # where little is left of the velocities, round-off of the users. ones is much of it
         change = problem.motions @ smallest_solution(metric, matrix, np.concatenate([missing, still]))
         velocity, last = velocity - change, missing
         if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off

@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.state.forces import has_laws
 from phlexible.state.initial_velocity import check_closure, check_drives, undeformed, with_initial_velocity
-from phlexible.state.instants import Given, GivenFunctions, Instants
+from phlexible.state.instants import Instants, PrescribedFunctions, PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import quasi_static_motion
 from phlexible.state.redundancy import check_redundancy
@@ -28,20 +28,23 @@ class InitialKind(Enum):
 
 
 def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) -> State:
-    """Return the state at t = 0: the pose as the user gave it, and velocities that satisfy the joints; see
-    ``initial_instant``.
-    """
+    """Return the initial state of a system at t = 0: bodies at the poses that the user gave, velocities that
+    satisfy all joints, and elastic deformations that are zero or, if requested by ``kind``, in balance with loads
+    and inertia."""
     return initial_instant(system, kind)[0]
 
 
-def initial_instant(system: System, kind: InitialKind, given: Given | None = None) -> tuple[State, Instants]:
-    """Return the state at t = 0 and the same as an instant: the pose as the user gave it, and velocities that
-    satisfy the joints. Both are checked.
+def initial_instant(
+    system: System, kind: InitialKind, prescribed: PrescribedMotions | None = None
+) -> tuple[State, Instants]:
+    """Compute and check the initial state of a system at t = 0, and return it as a ``State`` and as a single
+    instant (``Instants``): poses as the user gave them, velocities that satisfy the joints, no deformation or the
+    quasi-static one (``kind``).
 
     Args:
         system: what moves.
         kind: how it is deformed.
-        given: frames and paths at t = 0, where the caller has them.
+        prescribed: frames and paths at t = 0, where the caller has them.
 
     Raises:
         JointGapError: joints that do not close.
@@ -49,7 +52,7 @@ def initial_instant(system: System, kind: InitialKind, given: Given | None = Non
         ModelError: no quasi-static deformation was found.
     """
     pose = undeformed(system)
-    at = system.at(pose, given=given)
+    at = system.at(pose, prescribed=prescribed)
     check_drives(system, pose)
     check_closure(system, pose, at)
     moving = with_initial_velocity(system, pose, at)
@@ -62,7 +65,7 @@ def initial_instant(system: System, kind: InitialKind, given: Given | None = Non
 # The start of a system, checked once and kept while what moves by itself, and loads, begin alike.
 
 
-class KeptStart:
+class InitialStateCache:
     """Cache of the initial state of the last system that was started.
 
     Functions of time are asked for their first values each time. Not kept are starts with redundant joints, of
@@ -71,12 +74,13 @@ class KeptStart:
 
     def __init__(self) -> None:
         self._system: System | None = None
-        self._given: tuple[InitialKind, list[bytes]] | None = None
+        self._values: tuple[InitialKind, list[bytes]] | None = None
         self._start: tuple[State, Instants] | None = None
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
-        """Return the initial state of a system, the same as an instant, and whether its joints are redundant; from
-        the cache if nothing changed.
+        """Return the initial state of a system at t = 0, the same as ``Instants``, and whether its joint
+        constraints are redundant. The result of the last call is returned again if system, kind and the first
+        values of all functions of time are the same.
 
         Args:
             system: what moves.
@@ -85,26 +89,27 @@ class KeptStart:
         Raises:
             PhlexibleError: as these two.
         """
-        given = GivenFunctions(system.moving_frames, system.paths, np.zeros(1))
+        prescribed = PrescribedFunctions(system.moving_frames, system.paths, np.zeros(1))
         numbers = None
         if kind is InitialKind.UNDEFORMED or not (system.forces or has_laws(system)):
-            numbers = (kind, [array.tobytes() for array in _first_values(system, given, kind)])
-        if self._start is not None and self._system is system and numbers is not None and self._given == numbers:
+            numbers = (kind, [array.tobytes() for array in _first_values(system, prescribed, kind)])
+        if self._start is not None and self._system is system and numbers is not None and self._values == numbers:
             state, at = self._start
-            return state, at.with_given(given), False
+            return state, at.with_prescribed(prescribed), False
         self._start = None
-        state, at = initial_instant(system, kind, given)
+        state, at = initial_instant(system, kind, prescribed)
         is_redundant = check_redundancy(system, state, at)
         if not is_redundant and numbers is not None:
-            self._system, self._given, self._start = system, numbers, (state, at)
+            self._system, self._values, self._start = system, numbers, (state, at)
         return state, at, is_redundant
 
 
-def _first_values(system: System, given: GivenFunctions, kind: InitialKind) -> list[Array]:
-    """Return the values at t = 0 of all functions of time that the initial state depends on: moving frames, paths
-    and, if it is deformed, loads.
-    """
+def _first_values(system: System, prescribed: PrescribedFunctions, kind: InitialKind) -> list[Array]:
+    """Return the values at t = 0 of all user functions of time that the initial state of a system depends on:
+    moving frames, paths of drives and, for a deformed start, loads, as a list of arrays for comparison."""
     if kind is InitialKind.UNDEFORMED:
-        return list(given.first_order())
-    loads = [load.at_time(0.0) for load in system.loads if not isinstance(load.value, Feedback)]
-    return [*given.second_order(), *loads]
+        return list(prescribed.first_order())
+    return [
+        *prescribed.second_order(),
+        *(x.at_time(0.0) for x in system.loads if not isinstance(x.value, Feedback)),
+    ]

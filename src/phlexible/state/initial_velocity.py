@@ -31,8 +31,8 @@ CLOSED = 1e-9
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:
-    """Check that all joints close in the initial pose of a system: gaps may be 1e-9 of the largest body, plus
-    round-off.
+    """Check that all joints of a system close in its initial pose and raise a ``JointGapError`` otherwise. Gaps may
+    be 1e-9 of the size of the largest body, plus round-off.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -53,14 +53,13 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
     raise JointGapError(
         f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
         f"{described_gap(owner, gaps[worst])} (at most {allowed:.2g}); check position= and rotation= "
-        f"of its bodies{_place_of(owner)}, or take the nearest pose that closes: model = model.assemble().model"
+        f"of its bodies{_port_advice(owner)}, or take the nearest pose that closes: model = model.assemble().model"
     )
 
 
-def _place_of(owner: RowOwner) -> str:
-    """Return advice for an error message to move a joint's ground point to the part that it is attached to; empty
-    if it does not apply.
-    """
+def _port_advice(owner: RowOwner) -> str:
+    """Return advice for the error message about an open joint, if the joint connects a body with the fixed ground:
+    the code that places its ground point at the body's attachment. Return an empty text for other joints."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -73,7 +72,8 @@ def _place_of(owner: RowOwner) -> str:
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
-    """Check that each drive starts at the value that its joint coordinate has in the state.
+    """Check that the prescribed function of each drive starts at the value that its joint coordinate (angle or
+    length) has in a state; raise a ``JointGapError`` otherwise.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -102,14 +102,15 @@ def check_drives(system: System, state: State, only_angles: bool = False) -> Non
 
 
 def described_gap(owner: RowOwner, value: float) -> str:
-    """Return the gap of a constraint with its unit as text for messages."""
+    """Return a text for messages with the gap of a scalar constraint and its unit: for example "0.001 m", or
+    "(cosine)" for a constraint on directions. ``value`` is the value of its constraint function."""
     return f"{_gap(owner, value):.6g} {'(cosine)' if owner.row.is_angle else 'm'}"
 
 
 def _gap(owner: RowOwner, value: float) -> float:
-    """Return the gap of a constraint from the value of its function; the gap of a ``Distance`` is measured along
-    the link [m].
-    """
+    """Return the gap of a scalar constraint [m, or a cosine] from the value of its constraint function. They are
+    equal except for ``Distance`` joints, whose function is a difference of squared lengths; their gap is measured
+    along the link."""
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(length**2 + 2 * length * value)) - length
@@ -117,12 +118,14 @@ def _gap(owner: RowOwner, value: float) -> float:
 
 
 def residual_unit(owner: RowOwner) -> str:
-    """Return the unit of the rate of a constraint function: rad/s for angles, else m/s."""
+    """Return the text of the unit in which the rate of a scalar constraint is given in messages: "rad/s" for
+    constraints on directions or angles, else "m/s"."""
     return "rad/s" if owner.row.is_angle else "m/s"
 
 
 def undeformed(system: System) -> State:
-    """Return the state at t = 0 with the bodies at the poses that the user gave, undeformed and at rest."""
+    """Return the state of a system at t = 0 with all bodies at the initial poses that the user gave: without
+    deformation and with zero velocities."""
     layout, frames = system.layout, system.bodies[: system.layout.frames]
     centres = [
         placed.position + placed.rotation @ place[:, 0]
@@ -151,7 +154,8 @@ SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return the state with the initial rigid velocities at its pose, and check that they satisfy the joints.
+    """Return a copy of a state whose velocities are the initial ones: those that the user prescribed, and others
+    such that all joints and drives are satisfied. An error is raised if they contradict each other.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -167,13 +171,15 @@ def with_initial_velocity(system: System, state: State, at: Instants | None = No
 
 
 def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
-    """Return the state with the velocities that ``rigid_velocity`` computes, without a check."""
+    """Return a copy of a state with the initial velocities that user, joints and drives prescribe
+    (``rigid_velocity``). Whether they satisfy the joints is not checked."""
     return replace(state, velocity=rigid_velocity(system, state, system.at(state) if at is None else at))
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """Return the initial velocities of all bodies, shape (velocities,), that satisfy the joint constraints best
-    with zero elastic rates.
+    """Return the initial velocities of all bodies in a pose, shape (velocities,): those that the user prescribed
+    and, for the others, the velocities of smallest kinetic energy with which the joint constraints are satisfied
+    best. Elastic rates are zero.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -182,36 +188,35 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
     Args:
         at: the pose as an instant.
     """
-    given, is_given = user_velocity(system, state)
-    free = np.flatnonzero(system.layout.is_rigid & ~is_given)
+    prescribed, is_prescribed = user_velocity(system, state)
+    free = np.flatnonzero(system.layout.is_rigid & ~is_prescribed)
     shift = reference_transform(system, state)
     matrix, drive = system.rows.small_matrix(at) @ shift, system.rows.drift(at)[0]
-    aim = -drive - matrix @ given
-    is_still = not (aim.any() or given.any())
+    aim = -drive - matrix @ prescribed
+    is_still = not (aim.any() or prescribed.any())
     if system.mechanism.rods and not is_still:
-        moving = _velocity_of_whole_rods(system, state, at, given, free)
+        moving = _velocity_of_whole_rods(system, state, at, prescribed, free)
         if moving is not None:
             return moving
-    if not aim.any():  # at rest, or given so that it fits
-        return np.asarray(shift @ given)
+    if not aim.any():  # at rest, or prescribed so that it fits
+        return np.asarray(shift @ prescribed)
     only = _only_solution(matrix[:, free], aim)
     if only is None:
         only = _smallest(shift.T @ system.small_mass(state, at) @ shift, matrix, aim, free)
-    reference = given.copy()
+    reference = prescribed.copy()
     reference[free] = only
     return np.asarray(shift @ reference)
 
 
 def _velocity_of_whole_rods(
-    system: System, state: State, at: Instants, given: Array, free: IntArray
+    system: System, state: State, at: Instants, prescribed: Array, free: IntArray
 ) -> Array | None:
-    """Return initial velocities in which rods move as rigid bodies, shape (velocities,). None if joints and the
-    user's velocities do not allow this.
-    """
+    """Return initial velocities of all bodies, shape (velocities,), in which each rod moves as one rigid body
+    without changing its strains. Return None if joints and prescribed velocities do not allow this."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
-    aim = -rows @ given - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
-    reference = given.copy()
+    aim = -rows @ prescribed - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
+    reference = prescribed.copy()
     if aim.any():
         mass = sparse.csr_array(shift.T @ system.mass(state) @ shift)
         reference[free] = _smallest(mass, rows, aim, free)
@@ -222,7 +227,8 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Check that velocities satisfy the rates of all joint constraints within 1e-7 of their scale, plus round-off.
+    """Check that the velocities of a state satisfy the rates of all joint constraints within 1e-7 of their scale
+    plus round-off; raise a ``VelocityError`` with suggested velocities otherwise.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
@@ -237,18 +243,18 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
     if worst <= TOLERANCE * scale:
         return
     allowed = TOLERANCE * scale + _round_off(system, here, state.velocity)
-    if worst <= allowed or (system.rows.drift(here)[0].any() and worst <= allowed + _noise(system, state)):
+    if worst <= allowed or (system.rows.drift(here)[0].any() and worst <= allowed + _function_noise(system, state)):
         return
     rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
     nearest[rigid] += _smallest(system.small_mass(state, here), system.rows.small_matrix(here), -residual, rigid)
-    is_given = user_velocity(system, state)[1]
-    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
+    is_prescribed = user_velocity(system, state)[1]
+    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_prescribed.any()), is_deformed)
 
 
 def _round_off(system: System, at: Instants, velocity: Array) -> float:
-    """Return the round-off of the rates of joint constraints, where large velocities cancel or spins act with long
-    moment arms [m/s, rad/s].
+    """Return an estimate of the round-off in the rates of the joint constraints for given velocities of the system
+    [m/s, rad/s]. It is large where fast bodies or spins on long moment arms cancel.
 
     The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
     """
@@ -263,8 +269,8 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def gap_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Return the rates at which velocities open the joints, shape (constraints,) [m/s, rad/s], and the scale of
-    these rates: the largest sum of absolute terms.
+    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s, rad/s],
+    and the scale of these rates, one number: the largest sum of absolute values of the terms of a rate.
 
     Args:
         at: the pose as an instant.
@@ -279,8 +285,9 @@ def gap_rates(system: System, at: Instants, velocity: Array, before: Array | flo
     return matrix @ velocity + drift, float(sums.max(initial=0.0))
 
 
-def _noise(system: System, state: State) -> float:
-    """Return the round-off of rates that are differences of user functions of time [m/s, rad/s].
+def _function_noise(system: System, state: State) -> float:
+    """Return the numerical error that the rates of constraints may have [m/s, rad/s]: velocities of moving frames
+    and drives are finite differences of user functions of time, which are not exact.
 
     Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
     """
@@ -292,40 +299,42 @@ def _noise(system: System, state: State) -> float:
 
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
-    """Return the velocities that the user prescribed, zero elsewhere, and a mask of where they are, in the layout
-    of the flat velocities, shape (velocities,).
+    """Return the initial velocities that the user prescribed for the bodies, zero elsewhere, and a mask of the
+    entries that are prescribed; both in the layout of the flat velocities, shape (velocities,). Translations are
+    those of reference points in world axes, rotations are in body axes.
 
     Those of translation are velocities of the reference points in world axes. The mask includes velocities that
     were left out of bodies that nothing holds: they are zero.
     """
     layout, d = system.layout, system.dimension
     values = np.zeros(int(layout.velocity[-1]))
-    is_given = np.zeros(len(values), dtype=bool)
+    is_prescribed = np.zeros(len(values), dtype=bool)
     for index, placed in enumerate(system.bodies):
         begin = int(layout.velocity[index])
         if placed.nodes is not None:
             if placed.nodes.velocities is not None:
                 values[layout.place(index)] = placed.nodes.velocities[:, :d].ravel()
-                is_given[layout.place(index)] = True
+                is_prescribed[layout.place(index)] = True
             continue
         if placed.velocity is not None:
             values[begin : begin + d] = placed.velocity[:d]
-            is_given[begin : begin + d] = True
+            is_prescribed[begin : begin + d] = True
         if placed.angular_velocity is not None:
             axes = list(placed.data.rotation_axes)
             end = begin + d + len(axes)
             values[begin + d : end] = (state.rotation[index].T @ placed.angular_velocity)[axes]
-            is_given[begin + d : end] = True
+            is_prescribed[begin + d : end] = True
     for index, is_spin in _velocities_left_out(system):
         middle = int(layout.velocity[index]) + d
         end = middle + len(system.bodies[index].data.rotation_axes)
-        is_given[slice(middle, end) if is_spin else slice(middle - d, middle)] = True
-    return values, is_given
+        is_prescribed[slice(middle, end) if is_spin else slice(middle - d, middle)] = True
+    return values, is_prescribed
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """List velocities that are zero because the user gave only the other kind for a group of bodies that nothing
-    holds. Each entry is a body index and True for the angular velocity, False for the velocity.
+    """List the initial velocities that are taken as zero because the user prescribed only the other kind:
+    translational or angular, for bodies that no joint guides. Entries are pairs of a body index and True for the
+    angular velocity, False for the translational one.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
@@ -359,9 +368,9 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
 
 
 def reference_transform(system: System, state: State) -> Matrix:
-    """Return the matrix, shape (velocities, velocities), that converts velocities of the reference points of bodies
-    to those of their centres of mass. It is V = v + R (w x c), with zero elastic rates (2.7).
-    """
+    """Return the matrix, shape (velocities, velocities), that converts velocities of the reference points of
+    floating bodies to velocities of their centres of mass. In world axes and without elastic rates: V = v + R (w x
+    c), with the angular velocity w and the centre of mass c in body axes (2.7)."""
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
     centres = [
@@ -384,8 +393,8 @@ def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Ar
 
 
 def _only_solution(matrix: Matrix, values: Array) -> Array | None:
-    """Solve the square system ``matrix @ x = values`` if the matrix is dense and the solution unique and well
-    conditioned; return None otherwise."""
+    """Solve the square system ``matrix @ x = values`` and return x if the matrix is a NumPy array and the solution
+    is well conditioned; return None otherwise, also if the matrix is sparse, singular or not square."""
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:
@@ -399,7 +408,7 @@ def _only_solution(matrix: Matrix, values: Array) -> Array | None:
 
 
 def _contradiction(
-    system: System, nearest: State, residual: Array, any_given: bool, is_deformed: bool
+    system: System, nearest: State, residual: Array, any_prescribed: bool, is_deformed: bool
 ) -> VelocityError:
     worst = int(np.abs(residual).argmax())
     owner = system.owners[worst]
@@ -407,7 +416,7 @@ def _contradiction(
         f"contradict {owner.joint}: {owner.row.label} is violated by "
         f"{abs(residual[worst]):.6g} {residual_unit(owner)}"
     )
-    if not any_given:
+    if not any_prescribed:
         return VelocityError(f"no rigid motion fits all joints and moving frames; their velocities {found}")
     bodies = [port.placed for port in ports_of(owner.joint) if isinstance(port, Attachment)]
     offers = [_offer(system, nearest, system.index[placed]) for placed in bodies]
@@ -432,9 +441,9 @@ def _offer(system: System, state: State, index: int) -> str:
 
 
 def reference_velocity(system: System, state: State, index: int) -> tuple[Array, Array]:
-    """Return the velocity of the reference point of a floating body [m/s] and its angular velocity [rad/s], in
-    world axes (2.7).
-    """
+    """Return the velocity of the reference point (origin of the body frame) of a floating body in a state [m/s],
+    and its angular velocity [rad/s]; both in world axes, each of shape (3,). ``index`` is the number of the
+    body."""
     V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
     centre, turn = system.centres[index], state.rotation[index]
     place = centre @ np.concatenate([[1.0], system.elastic(state, index)])

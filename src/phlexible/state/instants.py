@@ -24,7 +24,7 @@ Points = slice | IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class RecordedGiven:
+class RecordedMotions:
     """Recorded values and rates of prescribed motions over time: moving frames of the ground and paths of drives.
 
     Attributes:
@@ -44,12 +44,13 @@ class RecordedGiven:
     path_rates: Array
 
     def at(self, instants: Points) -> Self:
-        """Return the prescribed motions at the chosen instants only."""
+        """Return the recorded motions of moving ground frames and the paths of drives at the chosen instants
+        only."""
         return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
-class GivenFunctions:
+class PrescribedFunctions:
     """Prescribed motions (moving frames and paths of drives) at given times, evaluated from users' functions on
     demand and cached.
 
@@ -67,53 +68,61 @@ class GivenFunctions:
 
     @cached_property
     def frames(self) -> Array:
-        """Origins of moving frames in world axes, shape (T, f, 3) [m]."""
+        """Positions of the origins of all moving ground frames at all times in world axes, shape (instants, frames,
+        3) [m], evaluated from the user's functions."""
         return self._stacked([frame_positions(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def frame_rotations(self) -> Array:
-        """Rotations of moving frames since t = 0, shape (T, f, 3, 3)."""
+        """Rotation matrices of all moving ground frames relative to their orientation at t = 0, at all times, shape
+        (instants, frames, 3, 3)."""
         return self._stacked([frame_rotations(frame, self.times) for frame in self.moving], 3, 3)
 
     @cached_property
     def frame_velocities(self) -> Array:
-        """Velocities of the origins of moving frames in world axes, shape (T, f, 3) [m/s]."""
+        """Velocities of the origins of all moving ground frames at all times in world axes, shape (instants,
+        frames, 3) [m/s]."""
         return self._stacked([frame_velocities(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def frame_angular_velocities(self) -> Array:
-        """Angular velocities of moving frames in world axes, shape (T, f, 3) [rad/s]."""
+        """Angular velocities of all moving ground frames at all times in world axes, shape (instants, frames, 3)
+        [rad/s]."""
         return self._stacked([frame_angular_velocities(frame, self.times) for frame in self.moving], 3)
 
     @cached_property
     def paths(self) -> Array:
-        """Values p(t) of the paths, shape (T, p) [rad or m]."""
+        """Values of the prescribed paths (functions of time of all drives and hoists) at all times, shape
+        (instants, paths) [rad or m]."""
         return self._stacked([path.at_times(self.times) for path in self.driven])
 
     @cached_property
     def path_rates(self) -> Array:
-        """Time derivatives dp/dt of the paths, shape (T, p) [rad/s or m/s]."""
+        """First time derivatives of the prescribed paths of all drives and hoists at all times, shape (instants,
+        paths) [rad/s or m/s]."""
         return self._stacked([path.rates_at(self.times) for path in self.driven])
 
     @cached_property
     def frame_accelerations(self) -> Array:
-        """Accelerations of the origins of the moving frames at all times, shape (instants, frames, 3) [m/s^2]."""
+        """Accelerations of the origins of all moving ground frames at all times in world axes, shape (instants,
+        frames, 3) [m/s^2]."""
         return self._differentiated(frame_acceleration, self.moving, 3)
 
     @cached_property
     def frame_rotation_curvatures(self) -> Array:
-        """Second time derivatives of the rotation matrices of the moving frames, shape (instants, frames, 3, 3)
-        [1/s^2].
-        """
+        """Second time derivatives of the rotation matrices of all moving ground frames at all times, shape
+        (instants, frames, 3, 3) [1/s^2]."""
         return self._differentiated(lambda *at: frame_rotation_rates(*at)[1], self.moving, 3, 3)
 
     @cached_property
     def path_accelerations(self) -> Array:
-        """Second time derivatives of the paths of drives at all times, shape (instants, paths)."""
+        """Second time derivatives of the prescribed paths of all drives and hoists at all times, shape (instants,
+        paths) [rad/s^2 or m/s^2]."""
         return self._differentiated(lambda path, *at: path.rates(*at)[1], self.driven)
 
     def first_order(self) -> tuple[Array, ...]:
-        """Return the values and first time derivatives of all moving frames and paths, as a tuple of arrays."""
+        """Return positions, velocities, rotations and angular velocities of all moving ground frames, then values
+        and rates of all paths of drives: at all times, as a flat tuple of arrays."""
         found: list[Array] = []
         if self.moving:
             found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
@@ -122,9 +131,8 @@ class GivenFunctions:
         return tuple(found)
 
     def second_order(self) -> tuple[Array, ...]:
-        """Return the values, first and second time derivatives of all moving frames and paths, as a tuple of
-        arrays.
-        """
+        """Return everything that ``first_order`` returns (positions, rotations and rates of moving ground frames
+        and paths of drives); their second time derivatives follow, in one flat tuple of arrays."""
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]
@@ -133,7 +141,8 @@ class GivenFunctions:
         return tuple(found)
 
     def at(self, instants: Points) -> Self:
-        """Return the prescribed motions at the chosen instants only."""
+        """Return the prescribed motions (user functions of moving ground frames and drives) at the chosen instants
+        only; they are evaluated when they are read."""
         return type(self)(self.moving, self.driven, self.times[instants], self.end)
 
     def _differentiated(self, derivative: Callable[..., Array], parts: Sequence[Any], *shape: int) -> Array:
@@ -146,7 +155,7 @@ class GivenFunctions:
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
 
 
-Given = RecordedGiven | GivenFunctions
+PrescribedMotions = RecordedMotions | PrescribedFunctions
 """Prescribed motions at some instants, as numbers or as functions."""
 
 
@@ -161,18 +170,18 @@ class Instants:
     rotation: Array
     eta: Array
     velocity: Array
-    given: Given
+    prescribed: PrescribedMotions
     _known: dict[tuple[object, str], Array] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
-        """Number of instants in this object."""
+        """Number of instants at which the states of the mechanism are in this object."""
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the result of ``make()``, cached under ``owner`` and ``name`` if there is a single instant. The
-        result must not depend on velocities.
-        """
+        """Return the result of ``make()``; if this object has a single instant, compute it only at the first call
+        for ``owner`` and ``name``, and return the cached array afterwards. The result must not depend on
+        velocities."""
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:
@@ -181,24 +190,25 @@ class Instants:
         return self._known[owner, name]
 
     def moving(self, velocity: Array) -> Self:
-        """Return a copy of these instants with other velocities, shape (instants, velocities)."""
+        """Return a copy of these states whose velocities are replaced by the given ones, shape (instants,
+        velocities); poses and cached results are shared."""
         return replace(self, velocity=velocity)
 
-    def with_given(self, given: Given) -> Self:
-        """Return a copy of these instants with another object for the prescribed motions, which must have equal
-        values and rates.
-        """
-        return replace(self, given=given)
+    def with_prescribed(self, prescribed: PrescribedMotions) -> Self:
+        """Return a copy of these states with another object for the prescribed motions of ground frames and drives.
+        It must have the same values and rates."""
+        return replace(self, prescribed=prescribed)
 
     def at(self, instants: Points) -> Self:
-        """Return the chosen instants only; a slice does not copy."""
+        """Return the states of the mechanism at the chosen instants only. A slice makes views of the arrays, not
+        copies."""
         return type(self)(
             self.time[instants],
             self.position[instants],
             self.rotation[instants],
             self.eta[instants],
             self.velocity[instants],
-            self.given.at(instants),
+            self.prescribed.at(instants),
         )
 
 
@@ -214,13 +224,14 @@ class MeasuredInstant(Instants):
     measured: Callable[[Any], Array] = field(kw_only=True)
 
 
-def instant_of(state: State, given: Given) -> Instants:
-    """Return a state as ``Instants`` with a single instant, with the given prescribed motions."""
+def instant_of(state: State, prescribed: PrescribedMotions) -> Instants:
+    """Return a state of a mechanism as ``Instants`` with a single instant, i.e. with an axis for time in front of
+    all its arrays, together with the motions of ground frames and drives in ``prescribed``."""
     return Instants(
         np.array([state.time]),
         state.position[None],
         state.rotation[None],
         state.eta[None],
         state.velocity[None],
-        given,
+        prescribed,
     )

@@ -44,7 +44,8 @@ class State:
 
 
 def same_pose(first: State, second: State) -> bool:
-    """Return whether two states have exactly the same time, positions, rotations and elastic coordinates."""
+    """Return whether two states of a mechanism have exactly the same time, positions, rotations and elastic
+    coordinates. Velocities may differ."""
     pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
     return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
 
@@ -64,43 +65,39 @@ class Layout:
 
     @cached_property
     def frames(self) -> int:
-        """Number of floating bodies."""
+        """Number of floating bodies (bodies whose deformation is small in a frame that moves with them). They come
+        first among the bodies."""
         return sum(isinstance(placed.data, FloatingBody) for placed in self.bodies)
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the first carrier (floating body or node) of each body, followed by the number of all carriers,
-        shape (bodies + 1,).
-        """
+        """Index of the first carrier (floating body, or node of another body) of each body; followed by the number
+        of all carriers, shape (bodies + 1,)."""
         bodies = (placed.data for placed in self.bodies)
         return offsets([data.node_count if isinstance(data, AbsoluteBody) else 1 for data in bodies])
 
     @cached_property
     def eta(self) -> IntArray:
-        """Index of the first elastic coordinate of each floating body, followed by the number of all, shape (frames
-        + 1,).
-        """
+        """Index of the first elastic coordinate of each floating body in the flat elastic coordinates of the
+        system; followed by their total number, shape (floating bodies + 1,)."""
         return offsets([placed.data.elastic_count for placed in self.bodies[: self.frames]])
 
     @cached_property
     def velocity(self) -> IntArray:
-        """Index of the first velocity of each body in the flat velocities, followed by the number of all, shape
-        (bodies + 1,).
-        """
+        """Index of the first velocity component of each body in the flat velocities of the system, followed by
+        their total number, shape (bodies + 1,)."""
         return offsets([placed.data.velocity_count for placed in self.bodies])
 
     @cached_property
     def multiplier(self) -> IntArray:
-        """Index of the first multiplier of each constraint, followed by the number of all, shape (constraints +
-        1,).
-        """
+        """Index of the first multiplier (constraint force) of each constraint (joint, drive or relation) in the
+        flat multipliers; followed by their total number, shape (constraints + 1,)."""
         return offsets(list(self.rows))
 
     @cached_property
     def carrier_velocity(self) -> IntArray:
-        """Index of the first velocity of each carrier (floating body or node), followed by the number of all, shape
-        (carriers + 1,).
-        """
+        """Index of the first velocity component of each carrier (floating body, or node of another body) in the
+        flat velocities; followed by their total number, shape (carriers + 1,)."""
         counts = []
         for placed in self.bodies:
             if isinstance(placed.data, AbsoluteBody):
@@ -111,9 +108,9 @@ class Layout:
 
     @cached_property
     def cluster(self) -> IntArray:
-        """Index of the matrix block of the elimination that holds the velocities of each carrier (body or node),
-        shape (carriers,). Only nodes of a soft body share blocks.
-        """
+        """Index of the diagonal matrix block that holds the velocities of each carrier (floating body, or node of
+        another body), shape (carriers,). The blocks are those of the block elimination that solves the equations of
+        a step. Only nodes of a soft body share blocks."""
         found, first = [], 0
         for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
             sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
@@ -124,49 +121,47 @@ class Layout:
 
     @cached_property
     def cluster_count(self) -> int:
-        """Number of matrix blocks of the elimination that hold the velocities of carriers (bodies or nodes)."""
+        """Number of diagonal matrix blocks that hold velocities of bodies and nodes in the block elimination of the
+        equations of a step."""
         return self.clusters.count
 
     @cached_property
     def row_in_cluster(self) -> IntArray:
-        """Index of the first row of each carrier (body or node) in its matrix block of the elimination, shape
-        (carriers,).
-        """
+        """Index of the first row of each carrier (floating body, or node of another body) within its matrix block,
+        shape (carriers,). The blocks are those of the block elimination of a step. It is zero for all but soft
+        bodies, whose nodes share blocks."""
         first = np.searchsorted(self.cluster, self.cluster)
         return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
 
     @cached_property
     def clusters(self) -> "Clusters":
-        """Assignment of carriers (bodies or nodes) to matrix blocks of the elimination, as an object that can be
-        compared.
-        """
+        """Assignment of carriers (floating bodies, or nodes of other bodies) to matrix blocks of the block
+        elimination: an immutable object that can be compared and hashed."""
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
-        """Return the index of the matrix block (node of the block elimination) that holds the unknowns of a part.
-        Parts are carriers (bodies or nodes), then auxiliary vectors and constraints.
-        """
+        """Return the index of the matrix block that holds the unknowns with the number ``part`` in the block
+        elimination of a step. Unknowns are numbered: carriers (floating bodies, or nodes of other bodies) first,
+        then auxiliary vectors and constraints."""
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:
-        """Return the index of the first row of a part (carrier, auxiliary vector or constraint) in its matrix
-        block, the node of the block elimination.
-        """
+        """Return the index of the first row of the unknowns with the number ``part`` within their matrix block of
+        the block elimination. Unknowns are numbered: carriers (floating bodies, nodes) first, then auxiliary
+        vectors and constraints. It is zero for all but soft bodies, whose nodes share blocks."""
         return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
 
     @cached_property
     def linear(self) -> IntArray:
-        """Indices of the translational velocity of each carrier (floating body or node) in the flat velocities,
-        shape (carriers, dimension).
-        """
+        """Indices of the translational velocity components of each carrier (floating body, or node of another body)
+        in the flat velocities, shape (carriers, dimension)."""
         d = self.bodies[0].data.dimension if self.bodies else 3
         return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
 
     @cached_property
     def spin(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Frame, axis and index in the flat velocities of every component of the angular velocities, three arrays
-        of the same length.
-        """
+        """Body index, body axis (0, 1, 2) and index in the flat velocities of every component of the angular
+        velocities of all floating bodies: three arrays of the same length."""
         triples = [
             (index, axis, int(self.velocity[index]) + placed.data.dimension + k)
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -177,9 +172,8 @@ class Layout:
 
     @cached_property
     def elastic_rate(self) -> IntArray:
-        """Indices of the elastic rates of all floating bodies in the flat velocities, shape (elastic
-        coordinates,).
-        """
+        """Indices of the time derivatives of all elastic coordinates (of all floating bodies) in the flat
+        velocities of the system, shape (elastic coordinates,)."""
         parts = [
             np.arange(self.velocity[index] + placed.data.rigid_count, self.velocity[index + 1])
             for index, placed in enumerate(self.bodies[: self.frames])
@@ -188,21 +182,21 @@ class Layout:
 
     @cached_property
     def is_rigid(self) -> "np.typing.NDArray[np.bool_]":
-        """Mask of the flat velocities that is true for translations, rotations and nodes and false for elastic
-        rates, shape (velocities,).
-        """
+        """Mask of the flat velocities of the system, shape (velocities,): False for rates of elastic coordinates,
+        True for all others (translations, rotations and nodal velocities)."""
         result = np.ones(int(self.velocity[-1]), dtype=bool)
         result[self.elastic_rate] = False
         return result
 
     def place(self, index: int) -> slice:
-        """Return the slice of the flat velocities that belongs to the body with this index."""
+        """Return the slice of the flat velocities of the system that belongs to the body with this index."""
         return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
 
     def elastic(self, index: int, position: Array, eta: Array) -> Array:
-        """Return the elastic coordinates of one body, from the positions of all carriers, shape (..., c, 3), and
-        all elastic coordinates, shape (..., n). For a body in absolute coordinates they are its nodal positions.
-        """
+        """Return the elastic coordinates of the body with this index, shape (..., n). They are taken from the
+        positions of all carriers (floating bodies, or nodes of other bodies), shape (..., c, 3), and the flat
+        elastic coordinates of all floating bodies, shape (..., coordinates). For strings and soft bodies they are
+        the nodal positions."""
         if index < self.frames:
             return eta[..., self.eta[index] : self.eta[index + 1]]
         nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]
@@ -223,18 +217,20 @@ class Clusters:
 
     @property
     def count(self) -> int:
-        """Number of matrix blocks of the elimination that hold velocities of carriers (bodies or nodes)."""
+        """Number of matrix blocks of the block elimination that hold velocities of carriers (floating bodies, or
+        nodes of other bodies)."""
         return self.of[-1] + 1 if self.of else 0
 
     def node(self, part: int) -> int:
-        """Return the index of the matrix block (node of the block elimination) that holds the unknowns of a part.
-        Parts are carriers (bodies or nodes), then auxiliary vectors and constraints.
-        """
+        """Return the index of the matrix block that holds the unknowns with the number ``part`` in the block
+        elimination of a step. Unknowns are numbered: carriers (floating bodies, or nodes of other bodies) first,
+        then auxiliary vectors and constraints."""
         return self.of[part] if part < len(self.of) else part - len(self.of) + self.count
 
 
 def offsets(counts: list[int]) -> IntArray:
-    """Return the cumulative sums of counts, beginning with 0, shape (counts + 1,)."""
+    """Return the cumulative sums of a list of lengths, beginning with 0, shape (counts + 1,): where each part of a
+    concatenated array begins, and its total length."""
     found = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, dtype=np.int64, out=found[1:])
     return found

@@ -11,7 +11,7 @@ from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened
 from phlexible.state.forces import coordinate_row
-from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State
 from phlexible.state.system import System
 
@@ -23,7 +23,8 @@ MOST_NAMED = 4
 
 
 def locked_joint_text(joints: list[Joint]) -> str:
-    """Return a message about joints whose axes cannot move, with a remedy."""
+    """Return a warning text that names joints whose axes cannot move because other joints lock them, and says what
+    to change in the model."""
     names = shortened([str(joint) for joint in joints], MOST_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"
     return (
@@ -33,8 +34,9 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the given indices, all of whose coordinates are locked by
-    other constraints.
+    """Return those joints, among the constraints with the indices ``numbers``, that are unintentionally locked:
+    other constraints of the system do not let any of their coordinates (angles, lengths) move. The list is empty
+    for large models and models with moving ground frames.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -54,15 +56,10 @@ def locked_joints(system: System, state: State, at: Instants, numbers: Iterable[
     ]
     if system.moving_frames or size > MOST_VELOCITIES or not joints:
         return []
-    rows = system.part(
-        np.array(
-            [
-                switch < 0 and not isinstance(owner.joint, Drive)
-                for owner, switch in zip(system.owners, system.row_switches, strict=True)
-            ]
-        )
-    ).system.rows
-    at = at.with_given(GivenFunctions((), (), at.time))
+    pairs = zip(system.owners, system.row_switches, strict=True)
+    holds = [switch < 0 and not isinstance(owner.joint, Drive) for owner, switch in pairs]
+    rows = system.with_rows(np.array(holds)).system.rows
+    at = at.with_prescribed(PrescribedFunctions((), (), at.time))
     factor = np.linalg.cholesky(_dense(system.small_mass(state, at)))
     weighted = linalg.solve_triangular(factor, _dense(rows.small_matrix(at)).T, lower=True)
     lengths = np.linalg.norm(weighted, axis=0)
@@ -96,7 +93,8 @@ def _dense(matrix: object) -> Array:
 
 
 def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float:
-    """Return the second time derivative of a joint coordinate for constant velocities of the bodies."""
+    """Return the second time derivative of a joint coordinate (angle or length) at one instant if the velocities of
+    all bodies were constant: in rad/s^2 or m/s^2."""
     functions = system.coordinate_functions(coordinate)
     values, rates = functions.values(at)[0], functions.rates(at, at.velocity)[0]
     curve = coordinate.gradient(values) @ functions.accelerations(at)[0]
@@ -104,8 +102,7 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """Return a characteristic rate of velocities, the larger of the largest spin and the largest velocity over a
-    body length [1/s].
-    """
+    """Return a characteristic rate of the motion with given velocities, shape (velocities,): the larger of the
+    largest angular velocity and the largest translational velocity over a body length [1/s]."""
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

@@ -21,20 +21,21 @@ ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
 def allowed_gap(joint: object) -> float:
-    """Return the largest gap [m] up to which a joint is moved to the point of the part that it is attached to. It
-    is 0 unless the joint is at an interface of a mesh.
-    """
+    """Return the largest initial gap [m] of a joint that is tolerated because the joint is at an interface (hole,
+    face) of a mesh: 1e-5 of the size of the body, since files are not more accurate. It is 0 for all other
+    joints."""
     ports = (joint.first, joint.second) if isinstance(joint, Joint) else ()
     sizes = [port.placed.data.size for port in ports if isinstance(port, Attachment) and _is_interface(port)]
     return PRECISION * max(sizes, default=0.0)
 
 
-def as_made(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
-    """Return the constraint rows of a joint, moved by its small initial gap to the point of the part that lies at
-    the joint. Larger gaps, and joints without interface, keep their rows.
+def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
+    """Return the scalar constraints of a joint at an interface (hole, face) of a mesh, moved to the material point
+    that lies exactly there. So the small initial gap vanishes. Constraints with larger gaps, and of other joints,
+    are returned unchanged.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
-    points beside each other would turn what is free.
+    points next to each other would turn what is free.
     """
     limit = allowed_gap(joint)
     if limit == 0.0:
@@ -47,15 +48,16 @@ def as_made(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
         return rows
     gaps = [rows[k].initial_value() / rows[k].terms[0].coefficient for k in placed]
     axes = [initial_sum(rows[k].terms[0].second) for k in placed]
-    beside = np.linalg.lstsq(np.array(axes), np.array(gaps), rcond=None)[0]
+    offset = np.linalg.lstsq(np.array(axes), np.array(gaps), rcond=None)[0]
     round_off = ROUND_OFF * (port.placed.data.size + np.abs(port.initial_position()).max())
-    if not round_off < np.linalg.norm(beside) <= limit:
+    if not round_off < np.linalg.norm(offset) <= limit:
         return rows
-    return [_shifted_row(row, port, beside) if k in placed else row for k, row in enumerate(rows)]
+    return [_shifted_row(row, port, offset) if k in placed else row for k, row in enumerate(rows)]
 
 
 def _places(row: Bilinear, port: Attachment) -> bool:
-    """Return whether a constraint row demands that the port has no distance from another point along an axis."""
+    """Return whether a scalar constraint demands that the distance of an attachment point from another point,
+    measured along a direction, is zero."""
     if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
         return False
     term = row.terms[0]
@@ -67,12 +69,11 @@ def _weights(row: Bilinear, port: Attachment) -> list[float]:
     return [weight for weight, part in parts if isinstance(part, PointOf) and part.port is port]
 
 
-def _shifted_row(row: Bilinear, port: Attachment, beside: Array) -> Bilinear:
-    """Return the constraint row for the point at the offset ``beside`` [m] from the port, in world axes of the
-    initial pose.
-    """
+def _shifted_row(row: Bilinear, port: Attachment, offset: Array) -> Bilinear:
+    """Return a copy of a scalar constraint that acts on the material point at ``offset`` from the attachment
+    ``port`` instead of on the port itself. The offset is in world axes at the initial pose [m], shape (3,)."""
     term, weight = row.terms[0], _weights(row, port)[0]
-    parts = (*term.first.parts, (-weight, DirectionOf(port, beside / weight)))
+    parts = (*term.first.parts, (-weight, DirectionOf(port, offset / weight)))
     return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))
 
 

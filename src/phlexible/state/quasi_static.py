@@ -30,7 +30,7 @@ from phlexible.errors import ModelError, SingularMatrixError
 from phlexible.state.forces import applied_forces, body_forces, load_stiffness
 from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_velocity import check_velocity, rigid_velocity
-from phlexible.state.instants import Given, Instants
+from phlexible.state.instants import Instants, PrescribedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows, smallest_multipliers_at
 from phlexible.state.small_motions import displaced, round_off_of_forces, size_of_motion
@@ -92,8 +92,8 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Collect the rigid motions of each body with a frame, each node, and each rod as a whole, for a system in
-        a state.
+        """Collect the rigid motions of a system in a state: translations and rotations of each floating body,
+        translations of each node of strings and soft bodies, and those of each rod as a single rigid body.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -138,29 +138,26 @@ class RigidMotions:
         return cls(single, basis, turning, stiffness)
 
     def columns(self, matrix: Matrix) -> Matrix:
-        """Multiply a matrix, shape (rows, velocities), by the rigid motions and return the product, shape (rows,
-        rigid motions).
-        """
+        """Multiply a matrix, shape (rows, velocities), from the right by the rigid motions of the bodies (and of
+        rods as wholes). The product has the shape (rows, rigid motions)."""
         return matrix[:, self.places] if self.basis is None else matrix @ self.basis
 
     def components(self, forces: Array) -> Array:
-        """Return the generalized force on each rigid motion, shape (rigid motions,), of forces on the velocities,
-        shape (velocities,).
-        """
+        """Return the generalized force on each rigid motion of a body or rod: shape (rigid motions,). The given
+        forces are in the layout of the velocities, shape (velocities,)."""
         return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Return the mass or moment of inertia of each rigid motion, shape (rigid motions,), from the mass matrix
-        of the bodies.
-        """
+        """Return the mass [kg] or moment of inertia [kg m^2] that belongs to each rigid motion of a body or rod:
+        shape (rigid motions,). They come from the mass matrix of all bodies."""
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.places])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
-        """Return the accelerations of all bodies, shape (velocities,), for accelerations along the rigid motions,
-        shape (rigid motions,). Centripetal ones of rods are included.
-        """
+        """Return the accelerations of all bodies, shape (velocities,), for given accelerations along the rigid
+        motions of bodies and rods, shape (rigid motions,). Centripetal accelerations of the sections of rotating
+        rods are added."""
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
@@ -170,7 +167,8 @@ class RigidMotions:
 
 @cached_on_owner
 def _single_motions(system: System) -> RigidMotions:
-    """Return the rigid motions of a system without rods, which do not depend on the pose."""
+    """Return the rigid motions (translations and rotations of bodies, translations of nodes) of a system without
+    rods. They do not depend on the pose, and are cached with the system."""
     layout = system.layout
     return RigidMotions(np.flatnonzero(layout.is_rigid), None, np.zeros(int(layout.velocity[-1])), None)
 
@@ -193,11 +191,11 @@ class _Problem:
     """
 
     system: System
-    given: State
+    start: State
     mass: Matrix
     """Mass matrix of the undeformed bodies, the metric of forces and motions, shape (velocities, velocities)."""
     rows: IntArray
-    moving: Given
+    moving: PrescribedMotions
     share: float
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
@@ -220,8 +218,9 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Solve for the quasi-static motion by Newton's method, from an undeformed state with closed joints. Redundant
-    joints get the smallest forces.
+    """Solve for the deformation of all bodies that balances elastic forces, loads, gravity and the inertia of the
+    initial rigid motion (quasi-static start). Newton's method starts from an undeformed state with closed joints.
+    If joints are redundant, the smallest joint forces are returned.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -239,7 +238,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     stiffness = _stiffness(system, start, 1.0)
     mass = system.small_mass(state, here)
-    problem = _Problem(system, state, mass, independent, here.given, 1.0, rate, stiffness)
+    problem = _Problem(system, state, mass, independent, here.prescribed, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _iterate(problem, start, stiffness)
         if not error < ACCEPTED:
@@ -249,9 +248,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
                 there, missed = _iterate(part, _with_velocity(part, last))
                 return there if missed < ACCEPTED else None
 
-            share, found = raised(solution, start)
+            share, found = largest_load_share(solution, start)
             if share < 1.0:
-                raise _refusal(problem, found, share, error)
+                raise _no_solution_error(problem, found, share, error)
     check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
         smallest = smallest_multipliers_at(system, found.state, found.multipliers)
@@ -259,9 +258,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     return found
 
 
-def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
-    """Raise the loads in shares from zero to one and return the largest share with a solution, and this solution.
-    Each solution starts from the one before.
+def largest_load_share(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T]:
+    """Raise the loads in steps from share zero to share one, halving the step where no solution is found; return
+    the largest share that has a solution, and this solution. Each solution starts from the one before.
 
     Args:
         solution: of a share, near another solution; None: not found.
@@ -277,11 +276,12 @@ def raised(solution: Callable[[float, T], T | None], start: T) -> tuple[float, T
     return share, found
 
 
-def _refusal(problem: _Problem, motion: QuasiStaticMotion, share: float, error: float) -> ModelError:
-    """Return the error that says up to which share the loads could be raised, and which body yields there."""
+def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, share: float, error: float) -> ModelError:
+    """Return the error for a quasi-static start that has no solution. Its message says up to which share the loads
+    could be raised, and which body yields most there."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
-        softest = _softest(replace(problem, share=share), motion)
+        softest = _softest_body_name(replace(problem, share=share), motion)
     if share:
         what = (
             f"the bodies hold up to {share:.0%} of the loads, weight and initial velocities, and there {softest}"
@@ -298,8 +298,9 @@ def _refusal(problem: _Problem, motion: QuasiStaticMotion, share: float, error: 
     )
 
 
-def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
-    """Return the name of the body that moves most in the motion of least stiffness, found by inverse iteration."""
+def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
+    """Return the name of the body that moves most in the motion of least stiffness of the linearized quasi-static
+    problem, which inverse iteration estimates. Used in error messages."""
     system = problem.system
     solve = _solver(problem, motion)
     count = len(motion.acceleration)
@@ -315,8 +316,9 @@ def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
 def _iterate(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> tuple[QuasiStaticMotion, float]:
-    """Iterate Newton's method with limited steps and return the best motion and its relative error. The error is
-    zero if the next step would be round-off of positions.
+    """Solve the quasi-static problem by Newton's method with steps of limited length, starting from ``motion``.
+    Return the best motion (pose, accelerations, multipliers) and its relative error, which is zero where only
+    round-off of positions is left.
 
     Args:
         problem: what is solved.
@@ -326,7 +328,7 @@ def _iterate(
     system, residual = problem.system, _residual(problem, motion)
     best, best_error, since, is_settled = motion, residual.error, 0, False
     before = residual.error
-    weight, allowed = np.sqrt(problem.mass.diagonal()), ROUND_OFF * _extent(system)
+    weight, allowed = np.sqrt(problem.mass.diagonal()), ROUND_OFF * _motion_scale(system)
     solve: Callable[[Array], Array] | None = None
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
@@ -365,7 +367,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
             inertia[own] = system.body_mass(state, index) @ acceleration
         else:
             inertia[own] = rigid_motion_forces(system.frames[index], eta, nu, acceleration)
-    loads, elements = _shares(system, problem.share)
+    loads, elements = _load_factors(system, problem.share)
     applied = elements * applied_forces(system, state, at, loads)
     constraint = matrix.T @ motion.multipliers
     balance = inertia + elastic - applied - constraint
@@ -375,7 +377,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     size = max(size, np.linalg.norm(weight * round_off) / ACCEPTED)
     row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
-    moments = rigid_moments(system, state, problem.given)
+    moments = rigid_moments(system, state, problem.start)
     pose = motions.components(moments + matrix.T @ motion.pose_multipliers)
     pose_weight = 1 / np.sqrt(motions.masses(mass))
     acceleration = matrix @ motion.acceleration + change
@@ -383,13 +385,15 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
         _relative(np.linalg.norm(weight * balance), size),
         _relative(np.linalg.norm(row_weight * acceleration), size + np.linalg.norm(row_weight * change)),
         float(system.relative_gaps(gap).max(initial=0.0)),
-        float(np.linalg.norm(pose_weight * pose) / _extent(system)),
+        float(np.linalg.norm(pose_weight * pose) / _motion_scale(system)),
     )
     return _Residual(balance, acceleration, gap, pose, error)
 
 
-def _shares(system: System, share: float) -> tuple[float, float]:
-    """Return the factors of the loads, and of loads and force elements together, at a share of the loading.
+def _load_factors(system: System, share: float) -> tuple[float, float]:
+    """Return two factors for the share of the loading that acts in a quasi-static problem: the factor of the loads
+    alone, and the factor of loads and force elements together. In models with rods only the loads are scaled, in
+    others both.
 
     Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
     acts.
@@ -397,17 +401,16 @@ def _shares(system: System, share: float) -> tuple[float, float]:
     return (share, 1.0) if system.mechanism.rods else (1.0, share)
 
 
-def _extent(system: System) -> float:
-    """Return the size of a motion of the whole mechanism by its own length, in the metric of kinetic energy [m
-    kg^0.5].
-    """
+def _motion_scale(system: System) -> float:
+    """Return the length of the mechanism times the square root of its mass [m kg^0.5]: the size, in the metric of
+    kinetic energy, of a motion of the whole mechanism by its own length. Used as a scale of errors."""
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
 def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return the motion with rigid velocities for its present pose, scaled by the root of the share of loads that
-    acts.
-    """
+    """Return a copy of a quasi-static motion with the rigid velocities that joints and user prescribe at its
+    present pose. They are multiplied by the square root of the share of loads that acts, since centrifugal forces
+    grow with the square."""
     velocity = np.sqrt(problem.share) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
@@ -416,9 +419,8 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return the motion after a step of Newton's method, which changes pose, rigid accelerations and
-    multipliers.
-    """
+    """Return a quasi-static motion after one step of Newton's method, which changes its pose, rigid accelerations
+    and multipliers by the parts of ``step``."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -426,7 +428,7 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
     multipliers[problem.rows] -= pull
     pose_multipliers[problem.rows] += pose_pull
     state = displaced(problem.system, motion.state, change)
-    at = problem.system.at(state, given=problem.moving)
+    at = problem.system.at(state, prescribed=problem.moving)
     rigid = motion.rigid + faster
     there = QuasiStaticMotion(state, at, motion.acceleration, rigid, multipliers, pose_multipliers)
     return _with_velocity(problem, there)
@@ -435,8 +437,8 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 def _solver(
     problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
 ) -> Callable[[Array], Array]:
-    """Return the function that solves the linearized problem: from a right side, changes of pose, rigid
-    accelerations, pose multipliers and negative multipliers.
+    """Return a function that solves the linearized equations of a quasi-static motion: from a right side it returns
+    the changes of pose, rigid accelerations, pose multipliers and negative joint multipliers, concatenated.
 
     Args:
         problem: what is solved.
@@ -464,12 +466,11 @@ def _solver(
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
-    """Return the squared rate at which loads and velocities would move the mechanism by its own length [1/s^2],
-    which scales the equations.
-    """
+    """Return a scale of the equations of a quasi-static motion: the square of the rate at which loads and
+    velocities would move the mechanism by its own length [1/s^2], or 1 if nothing acts and nothing moves."""
     root = np.sqrt(system.small_mass(state, at).diagonal())
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
-    extent = _extent(system)
+    extent = _motion_scale(system)
     return float(pull / extent + (motion / extent) ** 2) or 1.0
 
 
@@ -478,9 +479,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 
 def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
-    """Return the derivative of the force balance with respect to the pose and elastic coordinates at constant
-    velocities, shape (velocities, velocities).
-    """
+    """Return the derivative of the force balance of all bodies (elastic, inertial, applied and constraint forces)
+    with respect to the pose and elastic coordinates. Velocities are constant; the result has the shape (velocities,
+    velocities)."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)
@@ -493,6 +494,6 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         blocks.append(block)
     result = block_matrix(blocks, int(system.layout.velocity[-1]))
     if system.loads or system.forces:
-        loads, elements = _shares(system, share)
+        loads, elements = _load_factors(system, share)
         result = result - elements * load_stiffness(system, state, loads)
     return result - system.rows.stiffness(motion.at, motion.multipliers)

@@ -51,46 +51,45 @@ class RecordedRun:
     __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the fields for pickling, without cached derived data."""
+        """Return the fields of this recorded run for pickling, without results that were derived and cached."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism whose motion was recorded."""
+        """Mechanism (bodies, joints and interactions as the user described them) whose motion was recorded."""
         return self.system.mechanism
 
     @property
     def count(self) -> int:
-        """Number of stored instants."""
+        """Number of instants at which the run was recorded."""
         return len(self.recording.time)
 
     @cached_property
     def instants(self) -> Instants:
-        """States of the mechanism at all stored instants."""
+        """States of the mechanism at all recorded instants, with the recorded motions of ground frames and
+        drives."""
         return self.recording.instants()
 
     @property
     def time(self) -> Array:
-        """Times of the stored instants, shape (instants,) [s]."""
+        """Times at which the run was recorded, shape (instants,) [s]."""
         return self.recording.time
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities at all instants, shape (instants, velocities). They are projected so that they satisfy the
-        joint constraints, unless ``is_projected`` is false.
-        """
+        """Velocities of all bodies at all recorded instants, shape (instants, velocities). They are projected so
+        that they satisfy the joint constraints exactly, unless ``is_projected`` is False."""
         return read_only(_projected_velocities(self) if self.is_projected else self.recording.velocity)
 
     @cached_property
     def multipliers(self) -> Array:
-        """Multipliers (forces) of all constraints at all instants, shape (instants, rows). Where constraints are
-        redundant they are the smallest ones.
-        """
+        """Multipliers (constraint forces and moments) of all joints, drives and relations at all recorded instants,
+        shape (instants, rows) [N or N m]. Where constraints are redundant they are the smallest equivalent ones."""
         return read_only(_smallest_multipliers(self))
 
     def rate(self, values: Array) -> Array:
-        """Return the time derivative of recorded values along their first axis, by second-order differences between
-        the stored instants.
+        """Return the time derivative of values that belong to the recorded instants, shape (instants, ...), by
+        finite differences of second order along the first axis. It is zero if the recording is of an equilibrium.
 
         Raises:
             ParameterError: fewer than three instants.
@@ -106,22 +105,23 @@ class RecordedRun:
         return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))
 
     def at(self, instants: slice | IntArray) -> "RecordedRun":
-        """Return the recorded run at the chosen instants only; a slice does not copy."""
+        """Return the recorded run at the chosen instants only. A slice makes views of the arrays, not copies."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return replace(self, recording=replace(rec, **cut))
 
     @cached_property
     def has_redundant_joints(self) -> bool:
-        """Whether the joint constraints are redundant at the first instant, so that joint forces are not unique."""
+        """Whether the joint constraints are redundant (linearly dependent) at the first recorded instant, so that
+        joint forces are not unique."""
         if self.is_redundant is not None:
             return self.is_redundant
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
-        """Consecutive parts of the run in which the same constraints are active, each with the indices of its
-        constraint rows among all.
+        """Consecutive parts of the recorded run in which the same constraints are active (locks and events activate
+        and release some). Each comes with the indices of its scalar constraints among those of the whole system.
 
         An instant at which something happens belongs to what was before.
         """
@@ -137,8 +137,8 @@ class RecordedRun:
         return found
 
     def gaps(self) -> Array:
-        """Return the constraint functions at all instants, shape (instants, rows) [m, or cosines and angles], which
-        are zero where joints close.
+        """Return the values of all scalar constraint functions at all recorded instants, shape (instants, rows) [m,
+        or cosines and angles]. They are zero where joints close, so that they measure the error of the run.
 
         Angles in relations are counted over full turns. Rows of constraints that events hold or release are
         measured from where these hold, and zero while they do not.
@@ -154,8 +154,8 @@ class RecordedRun:
         return found
 
     def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
-        """Return the index of a body, or of the body that an attachment belongs to; ``argument`` names the user's
-        argument in messages.
+        """Return the index in the system of a body, or of the body that an attachment point belongs to.
+        ``argument`` is the name of the user's argument in error messages.
 
         A handle of another model is accepted where name and data agree, so that a script that
         builds its model again can read a loaded file.
@@ -177,8 +177,8 @@ class RecordedRun:
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
-        """Return the port (attachment or point of the ground) on this system's body. A port of the corresponding
-        body of another copy of the model is accepted.
+        """Return the port (attachment of a body or point of the ground) as one of the bodies of this recorded run.
+        A port on the equally named body of another copy of the model is converted.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -195,8 +195,8 @@ class RecordedRun:
         return Attachment(placed, port.location)
 
     def frame_index(self, frame: MovingFrame, argument: str = "target") -> int:
-        """Return the index of a moving frame of the ground among those recorded; ``argument`` names the user's
-        argument in messages.
+        """Return the index of a moving frame of the ground among those that were recorded. ``argument`` is the name
+        of the user's argument in error messages.
 
         Raises:
             ModelError: no joint of the model uses the frame.
@@ -207,8 +207,8 @@ class RecordedRun:
         raise ModelError(f"{argument}: {frame} is not used by a joint of this model, so it was not recorded")
 
     def joint_index(self, joint: Joint) -> int:
-        """Return the index of a joint of the model. A joint of another model is accepted if exactly one joint here
-        has the same description.
+        """Return the index of a joint among the joints of the recorded model. A joint of another copy of the model
+        is accepted if exactly one joint here has the same description.
 
         Raises:
             ModelError: the joint is not in the model.
@@ -224,28 +224,29 @@ class RecordedRun:
         raise ModelError(f"{joint} is not a joint of this model; it has: {names}")
 
     def elastic(self, index: int) -> Array:
-        """Return the elastic coordinates of the body with this index at all instants, shape (instants, n)."""
+        """Return the elastic coordinates of a floating body, or the nodal positions of another body, at all
+        recorded instants, shape (instants, n). ``index`` is the number of the body."""
         rec = self.recording
         return self.system.layout.elastic(index, rec.position, rec.eta)
 
     def reference_point(self, index: int) -> Array:
-        """Return the origin of the frame of a floating body at all instants in world axes, shape (instants, 3) [m]
-        (2.7).
-        """
+        """Return the position of the origin of the frame of a floating body at all recorded instants in world axes,
+        shape (instants, 3) [m]. ``index`` is the number of the body."""
         centre, eta = self.system.centres[index], self.elastic(index)
         local = centre[:, 0] + eta @ centre[:, 1:].T
         turned = np.einsum("tij,tj->ti", self.recording.rotation[:, index], local)
         return np.asarray(self.recording.position[:, index] - turned)
 
     def spin(self, index: int) -> tuple[Array, Array]:
-        """Return the angular velocity in body axes, shape (instants, 3) [rad/s], and the elastic rates, shape
-        (instants, n), of a floating body.
-        """
+        """Return the angular velocity of a floating body in body axes, shape (instants, 3) [rad/s], and the rates
+        of its elastic coordinates, shape (instants, n). ``index`` is the number of the body."""
         own = self.velocities[:, self.system.layout.place(index)]
         return split_velocity(self.system.frames[index], own)[1:]
 
     def point(self, port: Port) -> tuple[Array, VectorSet]:
-        """Return weights and world vectors whose weighted sum is the position of a port."""
+        """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of a port; a
+        port is an attachment of a body or a point of the ground. There is more than one vector only between two
+        nodes of a string."""
         parts = self.system.resolver.parts(PointOf(self.port_in_run(port)))
         vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
         return np.array([weight for weight, _ in parts]), vectors
@@ -295,17 +296,16 @@ class BodyRows:
 
     @property
     def schur(self) -> Array:
-        """Contribution of the body to the inverse effective mass matrix of the constraints, shape (instants, rows,
-        rows): constraint matrix times response.
-        """
+        """Contribution of one body to the inverse effective mass matrix G M^-1 G^T of the constraints over time:
+        shape (instants, rows, rows), for the scalar constraints that act on the body."""
         own = self.columns - self.place.start
         return np.asarray(self.constraint @ self.response[:, own])
 
 
 def _projected_velocities(run: RecordedRun) -> Array:
-    """Return the velocities at all instants projected onto the joint constraints, shape (instants, velocities),
-    part by part with the same active constraints.
-    """
+    """Return the recorded velocities projected onto the joint constraints (nearest velocities in the mass metric
+    that satisfy them), shape (instants, velocities). Each part of the run is projected with the constraints that
+    are active in it."""
     if not run.recording.held.size:
         return _projection_of_phase(run)
     return np.concatenate([_projection_of_phase(phase) for phase, _ in run.phases])
@@ -319,7 +319,8 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 
 def chunks(run: RecordedRun) -> list[slice]:
-    """Divide the instants of a run into slices such that each needs about CHUNK_NUMBERS numbers of memory."""
+    """Divide the instants of a recorded run into consecutive slices, short enough that arrays with dense matrices
+    of each instant have about CHUNK_NUMBERS entries."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames
@@ -329,9 +330,8 @@ def chunks(run: RecordedRun) -> list[slice]:
 
 
 def body_rows(run: RecordedRun) -> list[BodyRows]:
-    """Split the constraint matrix at all instants into the parts of single bodies, each with the response of the
-    body's mass.
-    """
+    """Split the constraint matrix of a recorded run, at all instants, into one part for each body that constraints
+    act on. A part comes with the velocity response of the body's mass to unit multipliers."""
     functions, layout = run.system.rows, run.system.layout
     entries = functions.matrix_entries(run.instants)
     rows, columns = functions.pattern
@@ -350,9 +350,8 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
 
 
 def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
-    """Return the inverse mass matrix of one body times its transposed constraint matrix, shape (instants,
-    velocities of the body, rows).
-    """
+    """Return the velocities that unit impulses of the constraints give to one body, shape (instants, velocities of
+    the body, rows): its inverse mass matrix times its transposed constraint matrix. ``body`` is its index."""
     width = run.system.bodies[body].data.velocity_count
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
@@ -366,9 +365,9 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
-    """Return the inverse effective mass matrix of all constraints at all instants, shape (instants, rows, rows). It
-    is G M^-1 G^T with constraint matrix G and mass matrix M.
-    """
+    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at all instants as an array, shape
+    (instants, rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions of the
+    bodies."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
         total[:, part.rows[:, None], part.rows] += part.schur
@@ -376,9 +375,9 @@ def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
 
 
 def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
-    """Return the inverse effective mass matrix of all constraints at one instant as a sparse matrix, shape (rows,
-    rows). It is G M^-1 G^T with constraint matrix G and mass matrix M.
-    """
+    """Return the inverse effective mass matrix G M^-1 G^T of all constraints at one instant as a sparse matrix,
+    shape (rows, rows). With constraint matrix G and mass matrix M, it is the sum of the contributions of the
+    bodies."""
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
@@ -396,9 +395,9 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses on the constraints that remove their rates ``gap``, shape (instants, rows). For redundant
-    constraints they are one of the solutions.
-    """
+    """Return the impulses on the constraints, shape (instants, rows), that would remove the rates ``gap`` at which
+    recorded velocities open the joints. For redundant constraints, which have many solutions, they are one of
+    them."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -436,9 +435,8 @@ RELAXATION, SWEEPS = 1e-9, 4
 
 
 def _smallest_multipliers(run: RecordedRun) -> Array:
-    """Return the multipliers of all constraints at all instants, shape (instants, rows): as recorded, or the
-    smallest equivalent ones where constraints are redundant.
-    """
+    """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, rows): as
+    recorded or, where constraints are redundant, the smallest ones with the same effect on the bodies."""
     if not run.recording.held.size:
         return _of_phase(run)
     result, begin = np.zeros_like(run.recording.multipliers), 0
@@ -458,13 +456,14 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Remove from weighted multipliers, shape (instants, rows), the part that has no effect on the bodies."""
+    """Remove from weighted multipliers (constraint forces) at all instants, shape (instants, rows), the part that
+    has no effect on the bodies. Redundant constraints have such parts; the rest is returned."""
     parts = body_rows(run)
     count = len(lengths)
     if count > DENSE_ROWS:
         scale = sparse.diags_array(1 / lengths)
         totals = (scale @ sparse_schur(parts, count, t) @ scale for t in range(run.count))
-        return np.array([_swept(total, force) for total, force in zip(totals, forces, strict=True)])
+        return np.array([_off_null_space(total, force) for total, force in zip(totals, forces, strict=True)])
     total = dense_schur(parts, run.count, count) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)
     along = np.einsum("trk,tr->tk", vectors, forces)
@@ -472,10 +471,9 @@ def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Arra
     return np.asarray(np.einsum("trk,tk->tr", vectors, along))
 
 
-def _swept(total: sparse.csc_array, force: Array) -> Array:
-    """Remove from ``force``, shape (rows,), its component in the null space of the symmetric matrix ``total``, by
-    repeated relaxed solutions.
-    """
+def _off_null_space(total: sparse.csc_array, force: Array) -> Array:
+    """Remove from the vector ``force``, shape (rows,), its component in the null space of the sparse symmetric
+    matrix ``total``, by repeated regularized solutions; return the rest."""
     relaxation = RELAXATION * float(total.diagonal().max())
     factors = lu_factors(total + relaxation * sparse.eye_array(len(force)))
     part = force

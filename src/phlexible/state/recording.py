@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, make_arrays_read_only, read_only
-from phlexible.state.instants import Instants, RecordedGiven
+from phlexible.state.instants import Instants, RecordedMotions
 from phlexible.state.layout import State
 
 
@@ -82,15 +82,17 @@ class RecordedStates:
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def read_only(self) -> Self:
-        """Return this recording with read-only arrays."""
+        """Return a copy of this recording of states and energies that shares its arrays, which are made
+        read-only."""
         result = type(self).__new__(type(self))
         vars(result).update(vars(self))
         make_arrays_read_only(result)
         return result
 
     def instants(self) -> Instants:
-        """Return the states at all instants, with the recorded moving frames and paths of drives."""
-        given = RecordedGiven(
+        """Return the recorded states at all instants as ``Instants``, with the recorded motions of ground frames
+        and drives."""
+        given = RecordedMotions(
             self.frames,
             self.frame_rotations,
             self.frame_velocities,
@@ -110,12 +112,14 @@ class RecordedStates:
         return known.rows(slice(1, -1)) if len(self.time) > 2 else self
 
     def rows(self, rows: slice | IntArray) -> Self:
-        """Return the recording at the chosen instants only; a slice does not copy."""
+        """Return this recording of states and energies at the chosen instants only. A slice makes views of the
+        arrays, not copies."""
         arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
         return type(self)(**arrays, work_names=self.work_names)
 
     def state(self, instant: int) -> State:
-        """Return the state of the mechanism at the stored instant with this index."""
+        """Return the recorded state of the mechanism (pose, velocities, history variables) at the instant with this
+        index."""
         return State(
             float(self.time[instant]),
             self.position[instant],
@@ -144,9 +148,8 @@ class LateRecording(RecordedStates):
     _late: tuple[RecordedStates, Mapping[int, LateReactions]]
 
     def __getattr__(self, name: str) -> Array:
-        """Compute the missing multipliers and forces of all instants when one of them is first read, and
-        return it.
-        """
+        """Compute the missing multipliers and element forces of all recorded instants when the attribute
+        ``multipliers`` or ``forces`` is first read; return the requested one."""
         if name not in LATE or "_late" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         known, late = self.__dict__.pop("_late")
@@ -157,7 +160,8 @@ class LateRecording(RecordedStates):
         return np.asarray(self.__dict__[name])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all arrays of the recording for pickling, with computed multipliers and forces."""
+        """Return all arrays of this recording by name for pickling; multipliers and element forces that are still
+        missing are computed first."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
@@ -165,9 +169,8 @@ LATE = ("multipliers", "forces")
 
 
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
-    """Return a recording whose multipliers and forces at some of its instants are computed when they are first
-    read.
-    """
+    """Return a recording of the same states whose multipliers and element forces at some instants are computed only
+    when they are first read. ``late`` maps indices of instants to functions that compute them."""
     result = LateRecording.__new__(LateRecording)
     result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
     result.__dict__["_late"] = (recording, late)
@@ -175,7 +178,8 @@ def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReacti
 
 
 def concatenated(recordings: Sequence[RecordedStates]) -> RecordedStates:
-    """Return one recording made of consecutive recordings of the same system, as a copy."""
+    """Return one recording of states and energies made of consecutive recordings of the same system, with copies of
+    their arrays."""
     first = recordings[0]
     arrays: dict[str, Any]
     if len(recordings) == 1:

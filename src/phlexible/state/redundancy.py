@@ -27,9 +27,8 @@ from phlexible.state.system import System
 
 
 def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
-    """Return the smallest multipliers, shape (rows,), that exert the same generalized forces in a state as the
-    given ones.
-    """
+    """Return the smallest multipliers (constraint forces), shape (rows,), that exert the same generalized forces on
+    the bodies in a state as the given ones. They differ where constraints are redundant."""
     matrix = system.rows.matrix(system.at(state))
     metric = sparse.diags_array(system.gap_lengths**2).tocsr()
     return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
@@ -77,8 +76,8 @@ class Redundancy:
 
 
 def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
-    """Find the redundant rows of the constraint matrix in a state. Leaving each of them out makes the others
-    linearly independent.
+    """Find the redundant scalar constraints of a system in a state: return one ``Redundancy`` for each constraint
+    whose gradient is a linear combination of the others, such that the remaining ones are linearly independent.
 
     Args:
         at: the state as an instant, where its frames are known as numbers only.
@@ -97,11 +96,11 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
             fronts[joint].add(front)
     found: list[Redundancy] = []
     eliminated: list[tuple[IntArray, IntArray, Array]] = []
-    queue = [(_width(fronts[joint]), joint) for joint in range(len(fronts))]
+    queue = [(_joint_count(fronts[joint]), joint) for joint in range(len(fronts))]
     heapq.heapify(queue)
     while queue:
         _, joint = heapq.heappop(queue)
-        if queue and (width := _width(fronts[joint])) > queue[0][0]:
+        if queue and (width := _joint_count(fronts[joint])) > queue[0][0]:
             heapq.heappush(queue, (width, joint))
             continue
         own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
@@ -128,8 +127,8 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
 
 
 def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
-    """Return the indices of linearly independent rows of the constraint matrix that span all of its rows,
-    ascending.
+    """Return the indices, ascending, of scalar constraints of a system whose gradients are linearly independent in
+    a state and span those of all constraints: all but the redundant ones.
 
     Args:
         system: system with the constraints.
@@ -141,11 +140,9 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
-    """Return one block of the constraint matrix for each body, in the metric of its kinetic energy and with rows
-    scaled to length 1. The original lengths of the rows come with it, shape (rows,).
-
-    With the lengths that the rows had, shape (rows,).
-    """
+    """Return one dense block of the constraint matrix for each body (or node) that constraints act on, in the
+    metric of its kinetic energy. The blocks are scaled such that each constraint has length 1 over all blocks. The
+    original lengths come with them, shape (rows,)."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -177,9 +174,9 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Return the constraints that involve the velocities from ``begin`` to ``end``: their indices, and their
-    entries there, shape (end - begin, constraints).
-    """
+    """Return the constraints whose gradients involve the velocities ``begin`` to ``end`` of a system: their
+    indices, and the transposed block of these columns of the constraint matrix. The block has the shape (end -
+    begin, constraints)."""
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
@@ -193,7 +190,8 @@ def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Arra
 
 
 def _are_few_and_independent(system: System, state: State, at: Instants) -> bool:
-    """Return whether the constraints are few and clearly linearly independent, judged by a dense matrix."""
+    """Return whether a system has so few constraints that a dense matrix can be used, and are clearly linearly
+    independent in a state. False means that a closer look is needed."""
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
@@ -204,8 +202,9 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` constraints are clearly linearly independent, judged by the least eigenvalue of
-    their inverse effective mass matrix with rows scaled to length 1.
+    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least eigenvalue
+    of their inverse effective mass matrix. It is assembled from the blocks of all bodies. False means that a closer
+    look is needed.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -218,9 +217,8 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
-    """Return whether many constraints are clearly linearly independent, judged by the least eigenvalue of a sparse
-    matrix.
-    """
+    """Return whether many scalar constraints are clearly linearly independent, judged by the least eigenvalue of
+    their sparse inverse effective mass matrix. False means that a closer look is needed."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -240,8 +238,8 @@ def _are_independent_among_many(fronts: list[_Front], count: int) -> bool:
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
-    """Return one block of the constraint matrix for each node of a body that joints hold, in the metric of lumped
-    masses: constraint indices and entries.
+    """Return one block of the constraint matrix for each node of a string or soft body that joints act on: pairs of
+    constraint indices and entries, shape (dimension, constraints), divided by the root of the node's mass.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
@@ -255,17 +253,17 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
     return parts
 
 
-def _width(fronts: set[_Front]) -> int:
-    """Return the number of joints that the elimination of a joint would connect, as the sum over the blocks that
-    involve it.
-    """
+def _joint_count(fronts: set[_Front]) -> int:
+    """Return how many joints the elimination of a joint would connect at most: the sum of the numbers of joints
+    over the matrix blocks that involve it. Joints with small counts are eliminated first."""
     return sum(len(front.joints) for front in fronts)
 
 
-def _merge(fronts: set[_Front], own: IntArray) -> _Front:
-    """Merge several blocks of the elimination into one, whose first columns are the constraints ``own``."""
-    others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
-    columns = np.concatenate([own, np.setdiff1d(others, own)])
+def _merge(fronts: set[_Front], first: IntArray) -> _Front:
+    """Merge several matrix blocks of the elimination into one that has the rows of all and the union of their
+    columns. The first columns are the scalar constraints ``own`` that are eliminated next."""
+    others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
+    columns = np.concatenate([first, np.setdiff1d(others, first)])
     place = {int(column): index for index, column in enumerate(columns)}
     blocks = [np.zeros((0, len(columns)))]
     for front in fronts:
@@ -277,25 +275,25 @@ def _merge(fronts: set[_Front], own: IntArray) -> _Front:
 
 
 def _triangle(block: Array, count: int) -> Array:
-    """Return the upper triangular factor R of the QR factorization of a block, with at least ``count`` rows."""
+    """Return the upper triangular factor R of the QR factorization of a matrix block, after zero rows were added.
+    With them it has at least ``count`` rows."""
     missing = max(0, count - len(block))
     triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
     return np.asarray(triangle[: block.shape[1]])
 
 
 def _combination(
-    eliminated: list[tuple[IntArray, IntArray, Array]], own: IntArray, triangle: Array, short: int
+    eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return the coefficients of the linear combination of scaled constraint rows that vanishes, by row. The
-    redundant row ``own[short]`` has the coefficient 1.
-    """
-    known = {int(own[short]): 1.0}
+    """Return the coefficients, by index of the constraint, of the linear combination of scaled constraint gradients
+    that vanishes. The redundant constraint ``rows[short]`` has the coefficient 1."""
+    known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
-    known.update({int(row): float(value) for row, value in zip(own[:short], before, strict=True)})
-    for rows, columns, block in reversed(eliminated):
-        weights = np.array([known.get(int(column), 0.0) for column in columns[len(rows) :]])
-        values = linalg.solve_triangular(block[:, : len(rows)], -block[:, len(rows) :] @ weights)
-        known.update({int(row): float(value) for row, value in zip(rows, values, strict=True)})
+    known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})
+    for done, columns, block in reversed(eliminated):
+        weights = np.array([known.get(int(column), 0.0) for column in columns[len(done) :]])
+        values = linalg.solve_triangular(block[:, : len(done)], -block[:, len(done) :] @ weights)
+        known.update({int(row): float(value) for row, value in zip(done, values, strict=True)})
     return known
 
 
@@ -320,7 +318,8 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Return whether constraints are redundant in a state, and name them in a ``RedundancyWarning`` if so.
+    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning`` that
+    names the joints, and raise an error if the joints contradict each other.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
@@ -341,23 +340,21 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
 
 def redundancy_text(system: System, state: State, redundant: list[Redundancy], at: Instants | None = None) -> str:
-    """Return a message with the names of redundant joints, and of joints whose axes cannot move because of
-    others.
-    """
+    """Return a warning text with the names of redundant joints, followed by advice on joints whose axes other
+    joints lock unintentionally."""
     numbers = sorted({number for redundancy in redundant for number in redundancy.joints})
     locked = locked_joints(system, state, system.at(state) if at is None else at, numbers)
     return f"{_message(system, redundant)}; {locked_joint_text(locked)}" if locked else _message(system, redundant)
 
 
 def _refuse_contradiction(system: System, state: State, redundant: list[Redundancy]) -> None:
-    """Refuse redundant constraints whose accelerations contradict each other, so that no motion goes on from the
-    state.
-    """
+    """Raise a ``RedundancyError`` if redundant constraints demand contradicting accelerations in a state, so that
+    no motion can continue from it."""
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
-    is_given = bool(system.moving_frames or system.paths)  # their accelerations are second differences
-    noise = (system.round_off / system.body_length + ROUND_OFF) / SHORT**2 if is_given else 0.0
+    is_prescribed = bool(system.moving_frames or system.paths)  # their accelerations are second differences
+    noise = (system.round_off / system.body_length + ROUND_OFF) / SHORT**2 if is_prescribed else 0.0
     for redundancy in redundant:
         rows = np.array(list(redundancy.combination))
         weights = np.array(list(redundancy.combination.values())) * size[rows]
@@ -371,9 +368,8 @@ def _refuse_contradiction(system: System, state: State, redundant: list[Redundan
 
 
 def _rate(system: System, state: State) -> float:
-    """Return a characteristic rate of the velocities of a state, the larger of the largest spin and the largest
-    velocity over a body length [1/s].
-    """
+    """Return a characteristic rate of the velocities of a state: the larger of the largest angular velocity and the
+    largest translational velocity over a body length [1/s]."""
     layout = system.layout
     spins = state.velocity[layout.spin[2]]
     linear = state.velocity[layout.linear]
@@ -409,9 +405,9 @@ BOTH_WAYS = 1e-2  # least curvature over the greatest, of a form that has both s
 TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is close to zero
 
 
-def near_dead_centre(system: System, state: State, weights: Array) -> str:
-    """Return a clause for an error message if the mechanism is near a dead centre or bifurcation in the state; an
-    empty text otherwise.
+def dead_centre_text(system: System, state: State, weights: Array) -> str:
+    """Return a clause for the error message of a failed step if the mechanism is near a dead centre (singular
+    configuration) or a bifurcation. The clause names the joints involved; otherwise it is an empty text.
 
     Args:
         system: system that has only the constraints that hold.
@@ -425,7 +421,7 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     if not (np.isfinite(matrix).all() and (sizes > 0).all()):
         return ""
     scaled = matrix / sizes[:, None]
-    given = system.rows.drift(system.at(state))[0] / sizes
+    drift = system.rows.drift(system.at(state))[0] / sizes
     left, values, right = np.linalg.svd(scaled, full_matrices=matrix.shape[1] <= MOST_VELOCITIES)
     if values[-1] > CLOSE * values[0]:
         return ""
@@ -435,7 +431,7 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     names = list(dict.fromkeys(str(system.owners[row].joint) for row in rows))
     named = shortened(names, MOST_NAMED_AT_DEAD_CENTRE)
     motions = right[int((values > CLOSE * values[0]).sum()) :] / weights
-    is_taken_on = bool(abs(combination @ given) > TAKEN_ON * np.linalg.norm(given))
+    is_taken_on = bool(abs(combination @ drift) > TAKEN_ON * np.linalg.norm(drift))
     if not is_taken_on and _can_go_two_ways(system, state, combination / sizes, motions):
         return (
             f"; the mechanism is at a bifurcation of its configurations or close to it: {named} let it go on in two"
@@ -448,8 +444,9 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
-    """Return whether the mechanism is at a bifurcation: the second derivative of a dependent combination of
-    constraints has both signs over the free motions.
+    """Return whether a mechanism can continue from a pose in two directions (bifurcation). This is so where the
+    second derivative of a linear combination of constraints, whose gradient vanishes, has both signs over the free
+    motions.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
     dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as

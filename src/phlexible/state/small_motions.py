@@ -17,8 +17,9 @@ from phlexible.state.system import System
 
 
 def displaced(system: System, state: State, change: Array) -> State:
-    """Return a state whose pose is changed by a small motion, shape (velocities,): translations are in world axes,
-    rotation vectors in body axes, elastic coordinates are added. The velocities stay the same.
+    """Return a copy of a state whose pose is changed by a small motion in the layout of the velocities, shape
+    (velocities,): translations in world axes and elastic coordinates are added, rotation vectors in body axes are
+    applied. Velocities stay the same.
 
     Args:
         change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
@@ -40,9 +41,9 @@ def displaced(system: System, state: State, change: Array) -> State:
 
 
 def velocity_between(system: System, start: State, end: State) -> Array:
-    """Return the velocities, shape (velocities,), at the end of a step of one second from rest that leads from one
-    pose to another (4.1).
-    """
+    """Return the velocities, shape (velocities,), at the end of a time step of one second that begins at rest. They
+    are twice the displacements from the pose of ``start`` to that of ``end``, by the step of the conserving scheme
+    (4.1)."""
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)
@@ -59,9 +60,10 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 # deta. Motions of the centre of mass, which the step and its functions know, follow by a linear map (2.7, 7.1).
 
 
-def centred_motions(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
-    """Return the matrix, shape (velocities, velocities), that converts small motions of the reference points of
-    bodies to those of their centres of mass. Both are in body axes.
+def centring_matrix(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
+    """Return the sparse matrix, shape (velocities, velocities), that converts small motions of floating bodies
+    about a state from reference points to centres of mass. It changes the translations of the reference points to
+    those of the centres of mass. Both are in body axes; rotations and elastic coordinates are unchanged.
 
     Args:
         system: the mechanism.
@@ -81,10 +83,10 @@ def centred_motions(system: System, state: State, bodies: Collection[int] | None
     return _from_triplets(entries, len(places[0]))
 
 
-def world_motions(system: System, state: State) -> sparse.csr_array:
-    """Return the matrix, shape (velocities, velocities), that turns the translations of floating bodies in a small
-    motion from body axes to world axes.
-    """
+def world_matrix(system: System, state: State) -> sparse.csr_array:
+    """Return the sparse matrix, shape (velocities, velocities), that converts the translations of floating bodies
+    in small motions from body axes to world axes. The motions are about a state. All other components are
+    unchanged."""
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]
@@ -97,24 +99,22 @@ def world_motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _from_triplets(entries: Sequence[tuple[IntArray, IntArray, Array]], size: int) -> sparse.csr_array:
-    """Assemble a sparse matrix, shape (size, size), from lists of rows, columns and values; repeated entries are
-    added.
-    """
+    """Assemble a sparse matrix of shape (size, size) from arrays of row indices, column indices and values.
+    Repeated entries are added."""
     rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(size, size)))
 
 
 def size_of_motion(system: System, change: Array) -> float:
-    """Return the size of a small motion: the larger of its largest displacement, relative to the length of the
-    model, and its largest rotation [rad].
-    """
+    """Return a dimensionless size of a small motion, shape (velocities,): the larger of its largest displacement
+    over the length of the model, and its largest rotation [rad]."""
     move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
     return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """Return bounds on residual forces of a force balance that are due to round-off of positions, shape
-    (velocities,) [N, N m].
+    """Return bounds, shape (velocities,) [N, N m], on the residual forces that a force balance may have because
+    positions are rounded: stiffness times machine precision times the size of the coordinates.
 
     Args:
         system: mechanism in balance.

@@ -32,12 +32,12 @@ from phlexible.state.functions import (
     CoordinatePlace,
     FunctionSet,
     constraint_set,
-    coordinate_places,
     function_set,
+    related_coordinates,
 )
-from phlexible.state.instants import Given, GivenFunctions, Instants, instant_of
+from phlexible.state.instants import Instants, PrescribedFunctions, PrescribedMotions, instant_of
 from phlexible.state.layout import Layout, State
-from phlexible.state.parts_as_made import as_made
+from phlexible.state.parts_as_made import rows_moved_to_interface
 from phlexible.state.vectors import VectorResolver, VectorSet
 
 # A mechanism resolved into numbers, once (docs/theory.md, 2).
@@ -64,9 +64,8 @@ class ScalarForce(NamedTuple):
 
     @property
     def is_prescribed(self) -> bool:
-        """Whether the force has a prescribed part, that is, a value other than the number zero or an actuator as
-        its element.
-        """
+        """Whether this force along a joint coordinate has a prescribed part: its element is an actuator, or its
+        value is not simply the number zero."""
         is_zero = isinstance(self.force.value, int | float) and self.force.value == 0
         return self.element.is_actuator or not is_zero
 
@@ -99,7 +98,7 @@ class System:
     layout: Layout
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the fields for pickling, without cached derived data."""
+        """Return the fields of this system for pickling, without arrays that were derived and cached."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
@@ -107,51 +106,57 @@ class System:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the model: 2 in the xy plane, 3 in space."""
+        """Dimension of the mechanism: 2 for motion in the xy plane, 3 in space."""
         return self.mechanism.dimension
 
     @cached_property
     def floating(self) -> tuple[FloatingBody, ...]:
-        """Data of the bodies with a floating frame, relative to the points of their frames."""
+        """Data of all floating bodies (rigid bodies, beams, flexible parts with a moving frame). They are relative
+        to the origins of their body frames rather than to their centres of mass."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
 
     @cached_property
     def nodal(self) -> tuple[AbsoluteBody, ...]:
-        """Data of the bodies in absolute coordinates (strings, soft bodies), in the order of ``bodies``."""
+        """Data of all bodies whose unknowns are nodal positions in the world (strings, soft bodies), in the order
+        of ``bodies``."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
 
     @cached_property
     def prescribed(self) -> dict[Joint | Drive, TimePath]:
-        """Prescribed function of time of each joint or drive that has one, joints (hoists) first."""
+        """Dictionary from each joint (hoist) or drive that has a prescribed function of time to this function;
+        joints come first."""
         parts: tuple[Joint | Drive, ...] = (*self.mechanism.joints, *self.mechanism.drives)
         return {part: part.path for part in parts if part.path is not None}
 
     @property
     def paths(self) -> tuple[TimePath, ...]:
-        """Prescribed functions of time, first those of joints (hoists), then those of drives."""
+        """Prescribed functions of time of the mechanism, first those of joints (hoists), then those of drives."""
         return tuple(self.prescribed.values())
 
     @cached_property
     def index(self) -> dict[PlacedBody, int]:
-        """Dictionary from the handle of each body to its index."""
+        """Dictionary from each body of the mechanism to its index in this system."""
         return {placed: index for index, placed in enumerate(self.bodies)}
 
     @cached_property
     def resolver(self) -> VectorResolver:
-        """Converter of symbolic world vectors to numbers of this system."""
+        """Converter of symbolic world vectors (points and directions of bodies and ground) to indices and numbers
+        of this system."""
         frames = {frame: number for number, frame in enumerate(self.moving_frames)}
         return VectorResolver(self.layout, frames, self.index, self.centres)
 
     @cached_property
     def rod_strains(self) -> FunctionSet:
-        """Strain functions of all rods, which do not change in rigid motions of a rod."""
+        """Scalar functions of the section positions and directions of all rods that are constant in rigid motions
+        of a rod: its strains and curvatures."""
         dimension = self.dimension
         elements = [element for rod in self.mechanism.rods for element in rod.elements]
         return self.functions([row for each in elements for point in each.functions(dimension) for row in point])
 
     @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
-        """Constraint functions of all joints, drives and relations."""
+        """Scalar constraint functions of all joints, drives and relations (gears, belts) of the mechanism, as a set
+        that returns their values, constraint matrix and rates."""
         rows = [owner.row for owner in self.owners]
         if not self.related:
             return self.functions(rows)
@@ -159,42 +164,43 @@ class System:
 
     @cached_property
     def related(self) -> tuple[CoordinatePlace, ...]:
-        """Joint coordinates that occur in relations between coordinates, in order."""
-        return tuple(coordinate_places([owner.row for owner in self.owners]))
+        """Joint coordinates that occur in relations between coordinates (gears, belts), in the order of the
+        constraints. Each comes with its factor and the indices of its functions."""
+        return tuple(related_coordinates([owner.row for owner in self.owners]))
 
     @cached_property
     def row_switches(self) -> IntArray:
-        """Index of the switch (lock) that activates or releases each constraint row, or -1 if none does, shape
-        (rows,).
-        """
+        """Index of the lock or event that activates or releases each scalar constraint during a run, shape (rows,);
+        -1 for one that is always active."""
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
     @cached_property
     def phases(self) -> "dict[bytes, Phase]":
-        """Cache of the systems with some of the constraints active, by the set of closed locks; see ``phase``."""
+        """Cache of the copies of this system in which only some constraints are active. Its keys are the sets of
+        closed locks as bytes; see ``phase``."""
         return {}
 
     def phase(self, locks: Array) -> "Phase":
-        """Return the system with the constraints that are active while locks are at the given positions, shape
-        (switches,); NaN marks an open lock.
-        """
-        is_held = ~np.isnan(locks)
-        known = self.phases.get(is_held.tobytes())
+        """Return this system with only those constraints that are active while locks have the given positions,
+        shape (switches,); NaN marks an open lock. Results are cached."""
+        is_locked = ~np.isnan(locks)
+        known = self.phases.get(is_locked.tobytes())
         if known is None:
-            known = self.phases[is_held.tobytes()] = self._phase(is_held)
+            known = self.phases[is_locked.tobytes()] = self._phase(is_locked)
         return known
 
     @cached_property
     def whole_phase(self) -> "Phase":
-        """The system with all its constraints active, also those of all locks."""
+        """System with all of its constraints active, also those that locks and events can release. It is the
+        counterpart of ``phase``."""
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 
     def gaps(self, state: State, theta: Array) -> Array:
-        """Return the constraint functions in a state, shape (rows,). Coordinates of forces over full turns,
-        ``theta``, shape (forces,), fix the turns of angles in relations.
-        """
+        """Return the values of all scalar constraint functions in a state, shape (rows,) [m, or cosines and
+        angles]; zero where joints close. Joint coordinates over full turns, ``theta``, decide at which turn angles
+        in gears and belts are taken."""
         rows, at = self.rows, self.at(state)
         if isinstance(rows, ConstraintSet):
             found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
@@ -202,66 +208,65 @@ class System:
             found = rows.values(at)
         return np.asarray(found[0])
 
-    def _phase(self, is_held: "np.typing.NDArray[np.bool_]") -> "Phase":
-        return self.part(np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool))
+    def _phase(self, is_locked: "np.typing.NDArray[np.bool_]") -> "Phase":
+        return self.with_rows(np.array([own < 0 or is_locked[own] for own in self.row_switches], dtype=bool))
 
-    def part(self, holds: BoolArray) -> "Phase":
-        """Return the system with the constraints of chosen rows only, shape (rows,). The rows of a constraint must
-        be chosen together.
-        """
+    def with_rows(self, holds: BoolArray) -> "Phase":
+        """Return a copy of this system that has only the scalar constraints chosen by a mask, shape (rows,). The
+        scalar constraints of one joint must be chosen together."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
-        kept = [k for k in range(len(self.constraints)) if starts[k] == starts[k + 1] or holds[starts[k]]]
+        active = [k for k in range(len(self.constraints)) if starts[k] == starts[k + 1] or holds[starts[k]]]
         rows = np.flatnonzero(holds)
         system = replace(
             self,
-            constraints=tuple(self.constraints[k] for k in kept),
+            constraints=tuple(self.constraints[k] for k in active),
             owners=tuple(self.owners[row] for row in rows),
-            layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in kept)),
+            layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in active)),
         )
-        return Phase(system, rows, np.array(kept, dtype=np.int64), len(self.constraints))
+        return Phase(system, rows, np.array(active, dtype=np.int64), len(self.constraints))
 
     @cached_property
     def force_functions(self) -> FunctionSet:
-        """Functions of vectors that define the coordinates of all scalar forces, force after force."""
+        """Scalar functions of world vectors that define the coordinates (angles, lengths) of all scalar force
+        elements, element after element."""
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
     def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:
-        """Convert symbolic functions of world vectors to a ``FunctionSet`` of this system."""
+        """Convert symbolic scalar functions of points and directions (constraints, joint coordinates) to a
+        ``FunctionSet``, which evaluates them with the bodies of this system."""
         return function_set(rows, self.layout, self.resolver, self.paths)
 
     def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
-        """Convert symbolic world vectors to a ``VectorSet`` of this system. Points between two nodes of a string
-        are not allowed.
-        """
+        """Convert symbolic points and directions of bodies and ground to a ``VectorSet``, which evaluates them with
+        the bodies of this system. Points between two nodes of a string are not allowed."""
         return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
 
     def point(self, port: Port) -> "tuple[Array, VectorSet]":
-        """Return weights and world vectors whose weighted sum is the position of a port (attachment point or point
-        of the ground).
-        """
+        """Return weights, shape (k,), and a set of k world vectors whose weighted sum is the position of a port; a
+        port is an attachment of a body or a point of the ground. There is more than one vector only between two
+        nodes of a string."""
         parts = self.resolver.parts(PointOf(port))
         return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
 
-    def at(self, state: State, end: float = np.inf, given: Given | None = None) -> Instants:
-        """Return a state as a single instant, with the moving frames and paths at its time, or with the prescribed
-        motions ``given``. Accelerations of frames and paths are differences of values up to ``end`` [s].
-        """
-        functions = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
-        return instant_of(state, functions if given is None else given)
+    def at(self, state: State, end: float = np.inf, prescribed: PrescribedMotions | None = None) -> Instants:
+        """Return a state of this system as ``Instants`` with a single instant. It includes the motions of ground
+        frames and drives at its time, which are ``prescribed`` or evaluated from the user's functions. Their
+        accelerations are differences of values up to the time ``end`` [s]."""
+        functions = PrescribedFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
+        return instant_of(state, functions if prescribed is None else prescribed)
 
     def elastic(self, state: State, index: int) -> Array:
-        """Return the elastic coordinates of a floating body, or the nodal positions of another body, as a flat
-        array.
-        """
+        """Return the elastic coordinates of a floating body in a state, or the nodal positions of another body
+        (string, soft body), as a flat array. ``index`` is the number of the body."""
         return self.layout.elastic(index, state.position, state.eta)
 
     @cached_property
     def identical(self) -> tuple[tuple[BodyData, list[int]], ...]:
-        """Bodies grouped so that those with identical data are evaluated together: pairs of data and body indices.
-        Groups are limited in size; all other bodies are groups of one.
-        """
+        """Bodies grouped by identical data, so that the bodies of a group can be evaluated in one vectorized call:
+        pairs of the data and a list of body indices. Groups are limited in size; bodies that are not vectorized
+        form groups of one."""
         lots: list[tuple[BodyData, list[int]]] = []
         open_lots: dict[int, list[int]] = {}
         for index, placed in enumerate(self.bodies):
@@ -275,9 +280,8 @@ class System:
         return tuple(lots)
 
     def body_mass(self, state: State, index: int) -> Matrix:
-        """Return the mass matrix of one body with respect to its velocities; sparse for bodies in absolute
-        coordinates.
-        """
+        """Return the mass matrix of one body in a state with respect to its velocities, shape (n, n): an array for
+        a floating body, a sparse matrix for a string or soft body. ``index`` is the number of the body."""
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
@@ -285,14 +289,14 @@ class System:
         return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
 
     def mass(self, state: State) -> sparse.csr_array:
-        """Return the block-diagonal sparse mass matrix of all bodies in a state, shape (velocities, velocities)."""
+        """Return the mass matrix of all bodies in a state as a sparse block-diagonal matrix, shape (velocities,
+        velocities)."""
         blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
-        """Return the mass matrix of all bodies in a state, shape (velocities, velocities), as an array if it is
-        small, else sparse. The instant ``at`` caches it.
-        """
+        """Return the mass matrix of all bodies in a state, shape (velocities, velocities). It is a NumPy array that
+        is cached in the instant ``at`` if the system is small, else a sparse matrix."""
         size = int(self.layout.velocity[-1])
         if not is_small(size):
             return self.mass(state)
@@ -300,18 +304,20 @@ class System:
         return at.once(self, "mass", lambda: block_diagonal(blocks, size))
 
     def coordinate_functions(self, coordinate: Coordinate) -> FunctionSet:
-        """Return the functions of vectors that define one coordinate."""
+        """Return the set of scalar functions of points and directions from which one joint coordinate (angle or
+        length) is computed."""
         return self.functions(coordinate.functions())
 
     @cached_property
     def body_length(self) -> float:
-        """Size of the largest body [m], or of the mechanism if all bodies are points."""
+        """Size of the largest body of the mechanism [m], or of the whole mechanism if all bodies are points. Used
+        as a scale of gaps."""
         return max((placed.data.size for placed in self.bodies), default=0.0) or self.largest_length
 
     @cached_property
     def largest_length(self) -> float:
-        """Characteristic length of the mechanism [m], the larger of the largest body size and the extent of bodies
-        and ports. It does not depend on where the mechanism stands in the world.
+        """Characteristic length of the mechanism [m]: the larger of the size of the largest body and the initial
+        extent of all bodies and joint points. It does not depend on where the mechanism stands in the world.
 
         Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
         """
@@ -322,12 +328,14 @@ class System:
 
     @cached_property
     def round_off(self) -> float:
-        """Round-off of the difference of two positions that are as far from the origin as this mechanism [m]."""
+        """Numerical round-off of the difference of two positions that are as far from the world origin as this
+        mechanism [m]."""
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
 
     @cached_property
     def undeformed_masses(self) -> tuple[Array, ...]:
-        """Mass matrix of each floating body in its undeformed shape; bodies with the same data share one array."""
+        """Mass matrix of each floating body in its undeformed shape, a tuple of arrays of shape (n, n). Bodies with
+        the same data share one array."""
         known: dict[int, Array] = {}
         for data in self.frames:
             if id(data) not in known:
@@ -337,35 +345,34 @@ class System:
 
     @cached_property
     def _places(self) -> Array:
-        """Positions of the bodies and of the ports of joints at t = 0 in world axes, shape (points, 3) [m]."""
+        """Positions of all bodies and of all joint points at t = 0 in world axes, shape (points, 3) [m]. Length
+        scales are computed from them."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
         places = [placed.place for placed in self.bodies] + [port.initial_position() for port in ports]
         return np.array(places).reshape(-1, 3)
 
     @cached_property
     def reach(self) -> float:
-        """Largest distance of a body from the world origin plus the body's size [m], a length scale of the
-        mechanism; 1 if it is zero.
-        """
+        """Length scale of the mechanism [m]: the largest sum of a body's distance from the world origin and its
+        size; 1 if it is zero."""
         reach = [float(np.linalg.norm(placed.place)) + placed.data.size for placed in self.bodies]
         return max(reach, default=0.0) or 1.0
 
     @cached_property
     def gap_lengths(self) -> Array:
-        """Reference value of each constraint function, shape (rows,): the size of the largest body [m], or 1 for
-        functions of angles.
-        """
+        """Reference value by which the gap of each scalar constraint is divided, shape (rows,): the size of the
+        largest body [m], or 1 for constraints on directions and angles."""
         return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
 
     def relative_gaps(self, gaps: Array) -> Array:
-        """Return the absolute values of constraint gaps, less the round-off of positions, relative to
-        ``gap_lengths``, shape (rows,).
-        """
+        """Return dimensionless gaps of the scalar constraints, shape (rows,): absolute values of ``gaps``, less the
+        round-off of positions, over the size of the largest body (or over 1 for angles)."""
         return np.asarray(np.maximum(np.abs(gaps) - self._gap_round_off, 0.0) / self.gap_lengths)
 
     @cached_property
     def _gap_round_off(self) -> Array:
-        """Round-off of each constraint function, shape (rows,)."""
+        """Numerical round-off of each scalar constraint function, shape (rows,) [m, or 1 for directions and
+        angles]."""
         return np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
 
 
@@ -376,18 +383,19 @@ class Phase:
     Attributes:
         system: system that has only the active constraints.
         rows: indices of its rows among those of the whole system, shape (rows,).
-        kept: indices of the active constraints among all, shape (active,).
+        active: indices of the active constraints among all, shape (active,).
         constraints: number of constraints of the whole system.
     """
 
     system: System
     rows: IntArray
-    kept: IntArray
+    active: IntArray
     constraints: int
 
 
 def system_of(mechanism: Mechanism) -> System:
-    """Convert a mechanism, as it is now, to arrays of numbers.
+    """Convert a mechanism (bodies, joints and interactions), as it is now, to a ``System``: arrays, indices and
+    symbolic constraint functions that all computations read.
 
     Raises:
         ModelError: joints or elements that its dimension or their ports do not allow.
@@ -403,7 +411,7 @@ def system_of(mechanism: Mechanism) -> System:
                 known[id(placed.data)] = centred(placed.data)
             pairs.append(known[id(placed.data)])
     constraints = mechanism.constraints
-    rows = [as_made(part, part.constraints(dimension)) for part in constraints]
+    rows = [rows_moved_to_interface(part, part.constraints(dimension)) for part in constraints]
     owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
     forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
     return System(
@@ -421,17 +429,16 @@ def system_of(mechanism: Mechanism) -> System:
 
 
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
-    """Return the moving frames of the ground that joints, force elements and relations use, in the order of first
-    appearance.
-    """
+    """Return the moving frames of the ground that joints, force elements and relations of a mechanism use, each
+    once, in the order of first appearance."""
     parts = (*mechanism.joints, *mechanism.applied_elements, *mechanism.relations)
     ports = (port for part in parts for port in ports_of(part))
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
     return tuple({id(frame): frame for frame in moving}.values())
 
 
-def need_bodies(system: System) -> None:
-    """Check that a model has at least one body, and raise an error otherwise.
+def require_bodies(system: System) -> None:
+    """Raise a ``ModelError`` if a system has no bodies.
 
     Raises:
         ModelError: always then.
@@ -456,8 +463,8 @@ class SystemCache:
         self._system: System | None = None
 
     def of(self, mechanism: Mechanism) -> System:
-        """Return the system of the mechanism as it is now, from the cache if the mechanism has the same parts as
-        before.
+        """Return the ``System`` (arrays of numbers) of a mechanism as it is now. It is taken from the cache if the
+        mechanism has the same parts as at the last call, else computed and stored.
 
         Raises:
             ModelError: as ``system_of``.
@@ -470,14 +477,14 @@ class SystemCache:
 
 
 def _places(system: System) -> tuple[bytes, ...]:
-    """Return the positions of all moving frames at t = 0 as bytes, for comparison."""
+    """Return the positions at t = 0 of all moving ground frames of a system as a tuple of bytes. It is compared to
+    see whether the cached system is still valid."""
     return tuple(frame.initial_position().tobytes() for frame in system.moving_frames)
 
 
 def _parts(mechanism: Mechanism) -> tuple[object, ...]:
-    """Return the bodies, constraints, loads, elements, locks and events from which the system of a mechanism is
-    computed, for comparison.
-    """
+    """Return all bodies, constraints, loads, elements, locks and events of a mechanism as one tuple. It is compared
+    by identity to see whether the cached system is still valid."""
     bodies = mechanism.bodies
     data = [placed.data for placed in bodies]
     switches = [switch.constraint for switch in mechanism.switches]

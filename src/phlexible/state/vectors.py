@@ -24,7 +24,7 @@ from phlexible.description.interactions.functions import (
     initial_vector,
 )
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
-from phlexible.state.instants import GivenFunctions, Instants, MeasuredInstant
+from phlexible.state.instants import Instants, MeasuredInstant, PrescribedFunctions
 from phlexible.state.layout import Layout
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
@@ -51,7 +51,7 @@ class CarriedVector:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Hashable key that is equal for vectors that have the same value at all times."""
+        """Hashable key of this world vector; vectors with equal keys have the same value at all times."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
 
 
@@ -72,9 +72,8 @@ class VectorResolver:
     centres: Sequence[Array]
 
     def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
-        """Return weights and numerical vectors whose weighted sum is the given vector. A point between two nodes of
-        a string gives its nodes, any other vector gives itself.
-        """
+        """Return weights and numerical vectors whose weighted sum is a symbolic point or direction. A point between
+        two nodes of a string is a sum over these nodes; any other vector is a single term of weight 1."""
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             return [(1.0, self.resolve(vector))]
         port = vector.port
@@ -89,9 +88,9 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Convert a symbolic world vector to numbers. Points between nodes of a string are not allowed here; see
-        ``parts``.
-        """
+        """Convert a symbolic point or direction to numbers: the index of the body or node that carries it, its
+        undeformed value in body axes and its shape functions. Points between nodes of a string are not allowed; see
+        ``parts``."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
@@ -150,43 +149,45 @@ class VectorSet:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the floating body or node that carries each vector, shape (k,). The negative constants GIVEN and
-        MOVING mark vectors of the ground.
-        """
+        """Index of the carrier (floating body, or node of another body) that moves each of the k world vectors of
+        this set, shape (k,). The negative constants GIVEN and MOVING mark vectors of the fixed and of the moving
+        ground."""
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property
     def base(self) -> Array:
-        """Value of each vector without deformation, in the axes of what carries it, shape (k, 3)."""
+        """Value of each of the k world vectors of this set without deformation, in the axes of the body or ground
+        frame that carries it: shape (k, 3)."""
         return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
 
     @cached_property
     def is_point(self) -> Array:
-        """1 for each vector that is a point and 0 for each direction, shape (k,)."""
+        """Array, shape (k,), that is 1.0 for each world vector of this set that is a point and 0.0 for each
+        direction."""
         return np.array([float(vector.is_point) for vector in self.vectors])
 
-    def places(self, at: Instants) -> Array:
-        """Return the values of all vectors in world axes (positions of points), shape (instants, k, 3)."""
+    def values(self, at: Instants) -> Array:
+        """Return the values of all k world vectors of this set (positions of points [m], unit directions) at the
+        given instants. They are in world axes, shape (instants, k, 3)."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[0])
-        return at.once(self, "places", lambda: self._places(at))
+        return at.once(self, "values", lambda: self._values(at))
 
-    def _places(self, at: Instants) -> Array:
+    def _values(self, at: Instants) -> Array:
         x = np.broadcast_to(self.base, (at.count, *self.base.shape)).copy()
         for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
-                x[:, k] = at.given.frames[:, frame]
+                x[:, k] = at.prescribed.frames[:, frame]
             else:
-                x[:, k] = at.given.frame_rotations[:, frame] @ self.base[k]
+                x[:, k] = at.prescribed.frame_rotations[:, frame] @ self.base[k]
         x[:, self._on_frames] = self._turned(at, self.local(at))
         x[:, self._points] += at.position[:, self.carrier[self._points]]
         return x
 
     def local(self, at: Instants) -> Array:
-        """Return the vectors on floating bodies with their deformation in body axes, shape (instants, vectors, 3).
-        Points count from the centre of mass.
-        """
+        """Return those vectors of this set that are carried by floating bodies, with their elastic displacement, in
+        body axes, shape (instants, vectors, 3). Points are relative to the centre of mass."""
         return at.once(self, "local", lambda: self._local(at))
 
     def _local(self, at: Instants) -> Array:
@@ -195,9 +196,9 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the time derivatives of all vectors in world axes, shape (instants, k, 3), for given velocities,
-        shape (instants, velocities).
-        """
+        """Return the time derivatives of all k world vectors of this set in world axes, shape (instants, k, 3).
+        They are due to given velocities of the system, shape (instants, velocities), and the moving ground
+        frames."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -208,9 +209,8 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Return the generalized forces, shape (instants, velocities), of given world forces on the vectors, shape
-        (instants, k, 3). It is the transpose of ``rates``.
-        """
+        """Return the generalized forces, shape (instants, velocities), of given world forces on the k vectors of
+        this set, shape (instants, k, 3): the transposed Jacobian times the forces."""
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -224,25 +224,24 @@ class VectorSet:
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
-        """Return the part of the time derivatives of all vectors that comes from moving frames of the ground, shape
-        (instants, k, 3).
-        """
+        """Return the time derivatives that the k world vectors of this set have because ground frames move while
+        all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies."""
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
-                result[:, k] = at.given.frame_velocities[:, frame]
+                result[:, k] = at.prescribed.frame_velocities[:, frame]
             else:
-                turned = at.given.frame_rotations[:, frame] @ self.base[k]
-                result[:, k] = cross(at.given.frame_angular_velocities[:, frame], turned)
+                turned = at.prescribed.frame_rotations[:, frame] @ self.base[k]
+                result[:, k] = cross(at.prescribed.frame_angular_velocities[:, frame], turned)
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of all vectors in world axes for constant velocities, shape (instants,
-        k, 3).
-        """
-        given = at.given
-        assert isinstance(given, GivenFunctions), "recordings hold no accelerations of frames"
+        """Return the second time derivatives of the k world vectors of this set in world axes if all velocities of
+        the system were constant. The result, shape (instants, k, 3), has centripetal and Coriolis terms, and
+        accelerations of ground frames."""
+        given = at.prescribed
+        assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
@@ -256,9 +255,8 @@ class VectorSet:
         return result
 
     def jacobian(self, at: Instants) -> Matrix:
-        """Return the Jacobian of all vectors with respect to the velocities at one instant, shape (3 * k,
-        velocities); an array if it is small, else sparse.
-        """
+        """Return the Jacobian of the k world vectors of this set with respect to the velocities at one instant,
+        shape (3 k, velocities): a NumPy array if the system is small, else a sparse matrix."""
         assert at.count == 1, "one instant at a time"
         motions = self._motions
         moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
@@ -266,8 +264,9 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Return the derivative of generalized forces with respect to the pose, shape (velocities, velocities),
-        while world forces on the vectors, shape (k, 3), are constant. It comes from the change of moment arms.
+        """Return the derivative with respect to the pose of the generalized forces of constant world forces on the
+        vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities). It comes from the
+        change of moment arms.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
@@ -282,14 +281,16 @@ class VectorSet:
 
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
-        """Rows and columns of the entries of the Jacobian that are due to translational velocities."""
+        """Rows and columns of those entries of the Jacobian of this set of world vectors that belong to
+        translational velocities: two index arrays. All these entries are 1."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
 
     @cached_property
     def _pattern(self) -> Pattern:
-        """Sparsity pattern of the Jacobian of all vectors with respect to the velocities."""
+        """Sparsity pattern of the Jacobian of the k world vectors of this set with respect to the velocities of the
+        system, shape (3 k, velocities)."""
         (rows, columns), motions = self._linear, self._motions
         places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
@@ -331,12 +332,14 @@ class VectorSet:
 
     @cached_property
     def _points(self) -> IntArray:
-        """Indices of the vectors that are points carried by a body or node."""
+        """Indices of those world vectors of this set that are points carried by a body or node (not directions, not
+        points of the ground)."""
         return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
 
     @cached_property
     def _undeformed(self) -> Array:
-        """Undeformed values of the vectors on floating bodies, in body axes, shape (1, vectors, 3)."""
+        """Undeformed values, in body axes, of those vectors of this set that are carried by floating bodies, shape
+        (1, vectors, 3)."""
         return self.base[self._on_frames][None]
 
     @cached_property
@@ -349,9 +352,8 @@ class VectorSet:
 
     @cached_property
     def _shapes(self) -> WeightedSums:
-        """Sums that compute the elastic part of all vectors on floating bodies, in body axes, from all elastic
-        coordinates.
-        """
+        """Operator (weighted sums) that computes the elastic displacements of all vectors of this set on floating
+        bodies, in body axes. It is applied to all elastic coordinates of the system."""
         entries: list[tuple[float, int, int]] = []
         for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
             shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])
@@ -368,17 +370,18 @@ class VectorSet:
 
 
 def _coupled_pairs(spins: int, motions: int) -> IntArray:
-    """Return the index pairs of the motions of a vector that are not both elastic, shape (pairs, 2): the first
-    ``spins`` of the ``motions`` are rotations."""
+    """Return all index pairs of the velocity components that move one vector, except pairs of two elastic ones,
+    shape (pairs, 2). The first ``spins`` of the ``motions`` components are rotations, the others elastic. Only
+    these pairs have entries in the stiffness of moment arms."""
     touching = np.ones((motions, motions), dtype=bool)
     touching[spins:, spins:] = False
     return np.argwhere(touching)
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
-    """Split flat velocities, shape (instants, velocities), into translational and angular ones. Their shapes are
-    (instants, c, 3) for all c carriers and (instants, f, 3) for all f frames.
-    """
+    """Split the flat velocities of a system, shape (instants, velocities), into translational and angular ones.
+    Return translational velocities of all c carriers (floating bodies, or nodes of other bodies), shape (instants,
+    c, 3), and angular velocities of all f floating bodies, shape (instants, f, 3)."""
     linear = np.zeros((len(velocity), len(layout.linear), 3))
     linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
     spin = np.zeros((len(velocity), layout.frames, 3))

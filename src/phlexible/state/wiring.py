@@ -39,12 +39,15 @@ class Wiring:
 
     @property
     def count(self) -> int:
-        """Number of scalar functions."""
+        """Number of scalar functions (sums of scalar products of difference vectors) whose structure this object
+        describes."""
         return len(self.functions)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
-        """Index of the function and index of the vector of every gradient, two arrays of shape (parts,)."""
+        """Function index and vector index of every pair of a scalar function (such as a constraint) and a world
+        vector that it depends on: two arrays of shape (parts,). Such a pair is called a part; it has one
+        gradient."""
         table = np.array(list(self._part_numbers), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
@@ -59,47 +62,50 @@ class Wiring:
 
     @cached_property
     def _terms(self) -> IntArray:
-        """Index of the function and of both difference vectors of each term, shape (terms, 3)."""
+        """Table of all terms of the scalar functions, shape (terms, 3): index of the function and of both
+        difference vectors (such as one point minus another). A term is the scalar product of these two."""
         found = [(m, a, b) for m, terms in enumerate(self.functions) for a, b in terms]
         return np.array(found, dtype=np.int64).reshape(-1, 3)
 
     @cached_property
     def first(self) -> IntArray:
-        """Index of the first difference vector of each term, shape (terms,)."""
+        """Index of the first difference vector of each term (scalar product of two difference vectors) of the
+        functions, shape (terms,)."""
         return self._terms[:, 1].copy()
 
     @cached_property
     def second(self) -> IntArray:
-        """Index of the second difference vector of each term, shape (terms,)."""
+        """Index of the second difference vector of each term (scalar product of two difference vectors) of the
+        functions, shape (terms,)."""
         return self._terms[:, 2].copy()
 
     @cached_property
     def term_owner(self) -> IntArray:
-        """Index of the function that each term belongs to, shape (terms,)."""
+        """Index of the scalar function that each term (scalar product of two difference vectors) belongs to, shape
+        (terms,)."""
         return self._terms[:, 0].copy()
 
     @cached_property
     def owner(self) -> WeightedSums:
-        """Operator that adds up the terms of each function."""
+        """Operator that adds up the values of the terms (scalar products) of each scalar function."""
         return plain_sums(self.term_owner, self.count)
 
     @cached_property
     def part_owner(self) -> WeightedSums:
-        """Operator that adds up, for each function, the values of its gradients (one for each pair of function and
-        vector).
-        """
+        """Operator that adds up, for each scalar function, values that belong to its pairs of function and world
+        vector. Applied to gradients times rates of the vectors, it gives the rates of the functions."""
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
-        """Operator that adds up, for each vector, the values of the gradients with respect to it (one for each pair
-        of function and vector).
-        """
+        """Operator that adds up, for each world vector, values that belong to the pairs of a scalar function and
+        this vector. Applied to gradients times multipliers, it gives the forces on the vectors."""
         return plain_sums(self.parts[1], len(self.carriers))
 
     @cached_property
-    def chord_matrix(self) -> Matrix:
-        """Weights of the world vectors in each difference vector, shape (difference vectors, vectors)."""
+    def weight_matrix(self) -> Matrix:
+        """Matrix, shape (difference vectors, world vectors), with the weight of each world vector in each
+        difference vector."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
         weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
         shape = len(self.chords), len(self.carriers)
@@ -107,14 +113,15 @@ class Wiring:
 
     @cached_property
     def pairs(self) -> Pattern:
-        """Sparsity pattern of the pairs of difference vectors that occur in the terms."""
+        """Sparsity pattern, shape (difference vectors, difference vectors), of the pairs of difference vectors
+        whose scalar product is a term of a function."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Operator that computes the gradients of the functions from the difference vectors of each term. A term is
-        the scalar product of two, and each is the derivative with respect to the other.
-        """
+        """Operator that computes the gradients of all scalar functions with respect to world vectors from the
+        difference vectors of their terms. A term is the scalar product of two of them, and each is the derivative
+        with respect to the other."""
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -124,17 +131,15 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Operator that multiplies the first world vector of each difference vector by the sum of the difference
-        vector's weights.
-        """
+        """Operator that multiplies the first world vector of each difference vector by the sum of all its weights.
+        The sum is zero for a true difference. Added to ``differences`` it gives the difference vector."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
-        """Operator that adds up, for each difference vector, the weighted differences of its other world vectors to
-        its first one. Equal vectors cancel exactly.
-        """
+        """Operator that computes, for each difference vector, the weighted sum of its world vectors minus its first
+        one, so that equal vectors cancel exactly."""
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
@@ -143,35 +148,39 @@ class Wiring:
 
     @cached_property
     def carrier(self) -> IntArray:
-        """Index of the floating body or node that carries each vector, shape (vectors,)."""
+        """Index of the carrier (floating body, or node of another body) that moves each world vector, shape
+        (vectors,); negative for vectors of the ground."""
         return np.array(self.carriers, dtype=np.int64)
 
     @cached_property
     def carried(self) -> IntArray:
-        """Indices of those gradients, among all pairs of function and vector, whose vector moves with a body or
-        node.
-        """
+        """Indices of those pairs of a scalar function and a world vector that it depends on whose vector moves with
+        a body or node. Only these contribute to the Jacobian of the functions; the others belong to the ground."""
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
-        """Indices, among the gradients ``carried``, of those whose vector moves with a floating body."""
+        """Indices of those pairs of a scalar function and a world vector whose vector moves with a floating body
+        rather than with a node. They are indices into ``carried``, the pairs of all moving vectors."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
     def framed_vectors(self) -> tuple[IntArray, IntArray]:
-        """Index of the vector and of its floating body for each gradient in ``framed``, two arrays."""
+        """World vector index and body index of each pair of a scalar function and a vector that moves with a
+        floating body: two arrays of shape (pairs,). The pairs are those of ``framed``."""
         vectors = self.parts[1][self.carried[self.framed]]
         return vectors, self.carrier[vectors]
 
     @cached_property
     def _scatters(self) -> "dict[tuple[object, ...], Scatter]":
-        """Cache of the last structure of the constraint matrix."""
+        """Cache of the last computed sparsity structure of the Jacobian of the scalar functions, with at most one
+        entry. Its key is the layout of bodies and the pattern of shape functions."""
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return the positions of the nonzero entries of the constraint matrix and the weighted sums that compute
-        them. The sums have nine source values for each carried part.
+        """Return the positions of the nonzero entries of the Jacobian of the scalar functions (the constraint
+        matrix) with respect to the velocities. With them come the weighted sums that compute them from nine source
+        values for each pair of a function and a moving vector.
 
         Args:
             set_of: the vectors with their numbers.
@@ -199,8 +208,8 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """List all terms that add up to the constraint matrix as four index arrays: coefficient, source value, row
-        and column.
+        """List all products that add up to the Jacobian of the scalar functions (the constraint matrix) as four
+        index arrays: coefficient, source value, row and column.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -247,13 +256,14 @@ class Scatter:
 
 
 @lru_cache(KEPT)
-def _remembered(*made_of: object) -> Wiring:
+def _cached_wiring(*made_of: object) -> Wiring:
     return Wiring(*made_of)  # type: ignore[arg-type]
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
-    """Return the index structure of functions of vectors, from the cache if functions with the same structure were
-    built before.
+    """Return the index structure of scalar functions of world vectors (which function consists of which difference
+    vectors, and these of which vectors). It comes from a cache if functions with the same structure were built
+    before.
 
     Args:
         chords, functions: attributes of ``Wiring``.
@@ -262,11 +272,12 @@ def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_o
     carriers = tuple(vector.carrier for vector in set_of.vectors)
     points = tuple(vector.is_point for vector in set_of.vectors)
     made_of = chords, tuple(tuple(terms) for terms in functions), carriers, points, set_of.layout.frames
-    return Wiring(*made_of) if len(chords) > LARGEST else _remembered(*made_of)
+    return Wiring(*made_of) if len(chords) > LARGEST else _cached_wiring(*made_of)
 
 
 def total_weight(parts: Iterable[tuple[float, int]]) -> float:
-    """Return the sum of the weights of a difference vector, as exactly zero if it is within round-off of zero."""
+    """Return the sum of the weights of a difference vector, which is given by pairs (weight, index of a vector);
+    exactly zero if the sum is within round-off of zero."""
     weights = [weight for weight, _ in parts]
     total = sum(weights)
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total

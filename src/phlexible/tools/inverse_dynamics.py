@@ -33,7 +33,7 @@ from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.layout import State
-from phlexible.state.system import need_bodies, system_of
+from phlexible.state.system import require_bodies, system_of
 
 if TYPE_CHECKING:
     from phlexible.derivatives.step_derivatives import DifferentiableSteps
@@ -252,7 +252,7 @@ def inverse_dynamics(
 
 def _start(model: Model, kind: InitialKind) -> State:
     system = system_of(model)
-    need_bodies(system)
+    require_bodies(system)
     return initial_state(system, kind)
 
 

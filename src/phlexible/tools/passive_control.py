@@ -19,7 +19,7 @@ from phlexible.description.references import with_replaced_references
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.linear.stability import growth
+from phlexible.linear.stability import growth_rate
 from phlexible.model import Model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.results.linear_model import LinearModel
@@ -291,7 +291,7 @@ def shared_energy_shaping(
     gaps, system, rest = _gaps(model, shapes)
     for _ in range(SHARED_ITERATIONS):  # Broyden's good method
         if np.abs(gaps).max() <= CLOSE:
-            if growth(linear_mechanics(system, rest)[0]) > 0.0:
+            if growth_rate(linear_mechanics(system, rest)[0]) > 0.0:
                 raise EquilibriumError(f"the targets are no minimum of the energy; take more stiffness than {k:g}")
             return SharedShaping(tuple(shapes))
         change = inverse @ gaps

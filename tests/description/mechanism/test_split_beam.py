@@ -115,7 +115,7 @@ def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out:
     model.apply(ph.Force(body.end, (0.0, load * np.cos(out), load * np.sin(out))))
     system = system_of(model)
     state = operating_point(system, OperatingKind.STATIC, None).state
-    tip = system.vectors([PointOf(body.end)]).places(system.at(state))[0, 0]
+    tip = system.vectors([PointOf(body.end)]).values(system.at(state))[0, 0]
     assert abs(-np.sin(out) * tip[1] + np.cos(out) * tip[2]) < 0.04 / parts**2
     return np.array([1 - tip[0], np.hypot(tip[1], tip[2])])
 

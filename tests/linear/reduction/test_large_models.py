@@ -10,7 +10,7 @@ from skfem import MeshTri
 import phlexible as ph
 from linear.reduction.test_any_model import damped, long_rod
 from phlexible.algebra.sparse import diagonal_solver
-from phlexible.linear.reduction.bases import mixed
+from phlexible.linear.reduction.bases import random_mixtures
 from phlexible.papers import rod, solid
 
 LEFT = {"left": lambda x: x[0] < 1e-9}
@@ -122,10 +122,10 @@ def test_mixes_of_ports_span_all_of_them_where_they_can():
     rng = np.random.default_rng(3)
     mass = sparse.diags_array(np.geomspace(1e-3, 1e3, 30)).tocsr()
     forces = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 12))
-    assert np.linalg.matrix_rank(np.hstack([mixed(forces, mass, 6), forces]), tol=1e-8) == 4
-    scaled = mixed(forces * np.geomspace(1e-4, 1e4, 12), mass, 6)
-    assert scaled == pytest.approx(mixed(forces, mass, 6), rel=1e-9)
-    assert mixed(forces[:, :5], mass, 6).shape == (30, 5)
+    assert np.linalg.matrix_rank(np.hstack([random_mixtures(forces, mass, 6), forces]), tol=1e-8) == 4
+    scaled = random_mixtures(forces * np.geomspace(1e-4, 1e4, 12), mass, 6)
+    assert scaled == pytest.approx(random_mixtures(forces, mass, 6), rel=1e-9)
+    assert random_mixtures(forces[:, :5], mass, 6).shape == (30, 5)
 
 
 def test_pivots_on_the_diagonal_are_left_where_they_are_bad():

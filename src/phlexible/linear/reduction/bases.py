@@ -15,18 +15,18 @@ from phlexible.bodies.beam.bases import independent_columns
 from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError, PoleError
-from phlexible.linear.frequency_response import harmonic_answers
+from phlexible.linear.frequency_response import harmonic_responses
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.reduction.krylov import (
     DEPENDENT,
     Answers,
     ComplexArray,
+    by_energy,
     chosen_basis,
+    extended,
     greatest_error,
-    joined,
-    largest_first,
-    matched_basis,
+    moment_basis,
     real_columns,
 )
 from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
@@ -34,14 +34,15 @@ from phlexible.linear.symmetric_modes import SymmetricModes, undamped_modes
 # What the second-order bases share: rigid motions that forces reach, static answers, orthonormal columns.
 
 
-def ports(mechanics: LinearMechanics) -> Array:
-    """Return the directions of all inputs and outputs of a model as columns, shape (n, inputs + outputs)."""
+def port_columns(mechanics: LinearMechanics) -> Array:
+    """Return the generalized forces of all inputs and the rows of all outputs of a second-order model as columns,
+    shape (n, inputs + outputs)."""
     return np.hstack([mechanics.forces, mechanics.rows.T])
 
 
-def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
-    """Return columns of comparable size that span the given directions, shape (n, k): the directions, scaled, or
-    ``most`` random mixtures if there are more of them.
+def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
+    """Return the given columns, shape (n, count), scaled to comparable size in the mass metric, if there are at
+    most ``most``; otherwise ``most`` random linear combinations of them.
 
     Where the given ones do not span more than ``most`` motions, the mixes span all of them.
     """
@@ -55,18 +56,16 @@ def mixed(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int)
     return np.asarray(columns @ (mixes / np.sqrt(count)))
 
 
-def with_mixed_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
-    """Return the model with at most ``most`` inputs and outputs each, replaced by random mixtures where there are
-    more. Reduction bases of large models use it.
-    """
-    forces, rows = (mixed(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
+def with_few_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
+    """Return a second-order model with at most ``most`` inputs and ``most`` outputs: where there are more they are
+    replaced by random linear combinations, which is enough to compute a reduction basis."""
+    forces, rows = (random_mixtures(each, mechanics.mass, most) for each in (mechanics.forces, mechanics.rows.T))
     return replace(mechanics, forces=forces, rows=rows.T, differentiations=(1,) * rows.shape[1])
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the rigid motions that the inputs can cause, as columns orthonormal in the mass matrix, shape
-    (n, k).
-    """
+    """Return the rigid motions of a second-order model that its inputs can cause, as columns orthonormal in the
+    mass matrix, shape (n, k). ``modes`` has all rigid modes of the model."""
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -78,10 +77,9 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
     return np.asarray(rigid @ left[:, values > DEPENDENT * size.max(initial=0.0)])
 
 
-def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
-    """Return the elastic deformations under constant forces ``directions``, shape (n, k), that are in balance with
-    rigid acceleration (inertia relief).
-    """
+def static_responses(mechanics: LinearMechanics, modes: SymmetricModes, directions: Array) -> Array:
+    """Return the elastic deformations, shape (n, k), of a second-order model under constant forces, the columns of
+    ``directions``, shape (n, k). Rigid acceleration balances forces on a free model (inertia relief)."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0])
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
@@ -101,8 +99,8 @@ SPARE = 3
 
 
 def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
-    """Return a modal reduction basis, shape (n, count): rigid motions that the inputs cause, and the lowest modes
-    that inputs reach and outputs read.
+    """Return a modal reduction basis of a second-order model, shape (n, count): the rigid motions that inputs
+    cause, then the lowest modes that inputs excite and outputs read.
 
     Args:
         static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not
@@ -112,20 +110,19 @@ def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool 
         ParameterError: fewer columns than rigid motions, and static answers where these are asked for.
     """
     modes, rigid = _modes_and_rigid(mechanics, count)
-    seen = modes.shapes[:, seen_modes(mechanics, modes)]
+    seen = modes.shapes[:, participating_modes(mechanics, modes)]
     if not static_correction:
-        return joined(mechanics.mass, rigid, seen, count)
-    answers = static_answers(mechanics, modes, _port_directions(mechanics))
+        return extended(mechanics.mass, rigid, seen, count)
+    answers = static_responses(mechanics, modes, _port_directions(mechanics))
     needed = _with_statics(mechanics, rigid, answers, count).shape[1]
-    lowest = joined(mechanics.mass, rigid, seen, count - needed + rigid.shape[1])
-    return joined(mechanics.mass, joined(mechanics.mass, lowest, answers, count), seen, count)
+    lowest = extended(mechanics.mass, rigid, seen, count - needed + rigid.shape[1])
+    return extended(mechanics.mass, extended(mechanics.mass, lowest, answers, count), seen, count)
 
 
 def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
-    """Return columns, orthonormal in the mass matrix, that span rigid motions and static responses; refuse if there
-    are more than ``count``.
-    """
-    basis = joined(mechanics.mass, rigid, answers, mechanics.size)
+    """Return columns, orthonormal in the mass matrix, that span the rigid motions and the static responses of a
+    second-order model; raise a ``ParameterError`` if there are more than ``count``."""
+    basis = extended(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
         raise ParameterError(
             f"order must be at least {2 * basis.shape[1]} for rigid motions and static answers at the ports"
@@ -134,19 +131,19 @@ def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, coun
 
 
 def _port_directions(mechanics: LinearMechanics) -> Array:
-    """Return a basis of the forces at inputs and directions of outputs of a model, shape (n, k)."""
+    """Return linearly independent columns, shape (n, k), that span the forces at the inputs and the rows of the
+    outputs of a second-order model."""
     weight = np.sqrt(mechanics.mass.diagonal())[:, None]
-    return np.asarray(weight * _orthonormal(ports(mechanics) / weight))
+    return np.asarray(weight * _orthonormal(port_columns(mechanics) / weight))
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
-    """Return so many modes that, if possible, ``count`` of them take part in the response, and the rigid motions
-    that inputs cause.
-    """
+    """Return the lowest undamped modes of a second-order model and the rigid motions that inputs cause, shape (n,
+    k). There are so many modes that, if possible, ``count`` of them take part in the response."""
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)
-        if len(seen_modes(mechanics, modes)) >= count or modes.shapes.shape[1] < first + spare * count + 2:
+        if len(participating_modes(mechanics, modes)) >= count or modes.shapes.shape[1] < first + spare * count + 2:
             break
     rigid = reachable_rigid_motions(mechanics, modes)
     if rigid.shape[1] > count:
@@ -154,23 +151,21 @@ def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricM
     return modes, rigid
 
 
-def seen_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the indices of elastic modes that inputs reach and outputs read, ascending; unstable modes
-    come first.
-    """
+def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
+    """Return the indices of the elastic modes of a second-order model that inputs excite and outputs read, in
+    ascending order of squared frequency; all elastic modes of a gyroscopic model."""
     elastic = np.flatnonzero(modes.squares != 0)
     if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
         return np.asarray(elastic)
     weight = 1 / np.sqrt(mechanics.mass.diagonal())
-    reached = _parts(modes.shapes[:, elastic].T @ mechanics.forces, weight[:, None] * mechanics.forces)
-    seen = _parts(modes.shapes[:, elastic].T @ mechanics.rows.T, weight[:, None] * mechanics.rows.T)
+    reached = _participation(modes.shapes[:, elastic].T @ mechanics.forces, weight[:, None] * mechanics.forces)
+    seen = _participation(modes.shapes[:, elastic].T @ mechanics.rows.T, weight[:, None] * mechanics.rows.T)
     return np.asarray(elastic[(reached > UNSEEN) & (seen > UNSEEN)])
 
 
-def _parts(products: Array, directions: Array) -> Array:
-    """Return for each mode its largest participation in any of the directions, relative to the size of the
-    direction, shape (modes,).
-    """
+def _participation(products: Array, directions: Array) -> Array:
+    """Return the largest participation of each mode in any input or output, shape (modes,): absolute ``products``
+    of modes and directions, shape (modes, k), over the lengths of the ``directions``."""
     sizes = np.linalg.norm(directions, axis=0)
     return np.asarray((np.abs(products) / np.where(sizes > 0, sizes, 1.0)).max(axis=1, initial=0.0))
 
@@ -183,8 +178,8 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 
 
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
-    """Return a Krylov reduction basis as columns orthonormal in the mass matrix, shape (n, count). It has fewer
-    where given frequencies do not span as many.
+    """Return a Krylov reduction basis of a second-order model, shape (n, count), as columns orthonormal in the mass
+    matrix: responses to the inputs at the given frequencies [rad/s], or (None) at automatically chosen ones.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
@@ -193,8 +188,8 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     modes, basis = _modes_and_rigid(mechanics, count)
     answers = MotionAnswers(mechanics, modes)
     if frequencies is not None:
-        return matched_basis(answers, basis, count, frequencies)
-    poles = np.sqrt(np.abs(modes.squares[seen_modes(mechanics, modes)]))
+        return moment_basis(answers, basis, count, frequencies)
+    poles = np.sqrt(np.abs(modes.squares[participating_modes(mechanics, modes)]))
     basis, ties = chosen_basis(answers, basis, count, poles), mechanics.constraint_matrix
     opened = np.abs(ties @ basis).max(axis=0, initial=0.0)  # by what is left over of dependent answers: round-off
     return basis[:, opened <= OPENED * (abs(ties) @ np.abs(basis)).max(axis=0, initial=0.0)]
@@ -209,32 +204,33 @@ class MotionAnswers(Answers):
         self._known: dict[float, ComplexArray] = {}
 
     def columns(self, omega: float) -> list[Array]:
-        """Return real columns that span the responses at a frequency [rad/s], those of most energy first. At zero
-        they are static responses, also to forces at the outputs.
-        """
+        """Return a list of real columns, shape (n, 1) each, that span the responses of the second-order model to
+        unit inputs. The frequency is ``omega`` [rad/s], and columns of most energy come first. At zero they are
+        static responses, also to forces at the outputs."""
         try:
             found: ComplexArray | Array = (
-                harmonic_answers(self._mechanics, omega)
+                harmonic_responses(self._mechanics, omega)
                 if omega
-                else static_answers(self._mechanics, self._modes, ports(self._mechanics))
+                else static_responses(self._mechanics, self._modes, port_columns(self._mechanics))
             )
         except PoleError:
             raise PoleError(
                 f"no moments exist at {omega:.10g} rad/s, an undamped pole; take another frequency"
             ) from None
-        columns = real_columns(largest_first(self.metric, found))
+        columns = real_columns(by_energy(self.metric, found))
         if self.phases == 2:  # both of an answer, one after the other
             columns = np.stack(np.split(columns, 2, axis=1), axis=2).reshape(len(columns), -1)
         return list(columns.T[:, :, None])
 
     def static_columns(self) -> list[Array]:
-        """Return real columns that are the static responses to the inputs."""
-        return list(static_answers(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
+        """Return a list of real columns, shape (n, 1) each, that are the static responses of the second-order model
+        to unit inputs."""
+        return list(static_responses(self._mechanics, self._modes, self._mechanics.forces).T[:, :, None])
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Return the relative error of the model reduced with a basis at each frequency of ``grid`` [rad/s]. The
-        reference is a model of all known modes and static responses.
-        """
+        """Return the relative error of the frequency response of the second-order model, reduced with ``basis``,
+        shape (n, k), at each frequency of ``grid`` [rad/s]. The reference is the model in all known modes and
+        static responses."""
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 
@@ -248,24 +244,23 @@ class MotionAnswers(Answers):
         mechanics, shapes = self._mechanics, self._modes.shapes
         answers = shapes[:, :0]
         if (self._modes.squares != 0).any():
-            answers = static_answers(mechanics, self._modes, ports(mechanics))
-        return _response_of(mechanics.projected(joined(mechanics.mass, shapes, answers, mechanics.size)))
+            answers = static_responses(mechanics, self._modes, port_columns(mechanics))
+        return _response_of(mechanics.projected(extended(mechanics.mass, shapes, answers, mechanics.size)))
 
 
 def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
-    """Return a function of the frequency [rad/s] that computes the response of a small model without constraints,
-    shape (outputs, inputs).
-    """
+    """Return a function that computes the frequency response of a small second-order model without constraints,
+    shape (outputs, inputs), at an angular frequency [rad/s]."""
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()
-    inner = [(each, each.quick.toarray()) for each in small.inner]
+    inner = [(each, each.fast_stiffness.toarray()) for each in small.inner]
 
     def response(omega: float) -> ComplexArray:
         if not len(M):
             return np.zeros((len(small.rows), small.forces.shape[1]), dtype=np.complex128)
         dynamic = K + 1j * omega * rates - omega**2 * M
         for each, quick in inner:
-            dynamic = dynamic + each.share(1j * omega) * quick
+            dynamic = dynamic + each.stiffness_fraction(1j * omega) * quick
         return np.asarray(small.rows @ np.linalg.solve(dynamic, small.forces))
 
     return response
@@ -279,8 +274,8 @@ def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
 
 
 def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
-    """Return a Craig-Bampton reduction basis as columns orthonormal in the mass matrix, shape (n, count): rigid
-    motions, static responses at the ports, and modes with fixed ports.
+    """Return a Craig-Bampton reduction basis of a second-order model, shape (n, count), as columns orthonormal in
+    the mass matrix: rigid motions, static responses at inputs and outputs, and modes in which these are fixed.
 
     Raises:
         ParameterError: fewer columns than rigid motions and ports.
@@ -289,15 +284,16 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
     modes = undamped_modes(mechanics, rigid + count + 2)  # unstable ones come before rigid ones
     directions = _port_directions(mechanics)
     rigid_motions = reachable_rigid_motions(mechanics, modes)
-    basis = _with_statics(mechanics, rigid_motions, static_answers(mechanics, modes, directions), count)
+    basis = _with_statics(mechanics, rigid_motions, static_responses(mechanics, modes, directions), count)
     held = sparse.csr_array(sparse.vstack([mechanics.constraint_matrix, sparse.csr_array(directions.T)]))
     inner = undamped_modes(replace(mechanics, constraint_matrix=held), count + rigid)
     # rigid motions that leave the ports where they are: no force reaches them
-    return joined(mechanics.mass, basis, inner.shapes[:, inner.squares != 0], count)
+    return extended(mechanics.mass, basis, inner.shapes[:, inner.squares != 0], count)
 
 
 def _orthonormal(columns: Array) -> Array:
-    """Return an orthonormal basis of the span of columns, each scaled to length 1 first."""
+    """Return an orthonormal basis of the span of the given columns, shape (n, k), each scaled to length 1 first;
+    columns that are zero or dependent add nothing."""
     sizes = np.linalg.norm(columns, axis=0)
     if not sizes.any():
         return columns[:, :0]
@@ -311,12 +307,11 @@ RIGID = 1e-8  # of the most strained column
 
 
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
-    """Extract the deformations of one body from a basis over all motions, shape (n, k), as independent columns.
-    Rigid motion of the body drops out.
+    """Return the deformations of one body that are contained in a basis of motions of a whole linearized mechanism,
+    shape (n, k). They are independent columns of its elastic coordinates. Rigid motions of the body are not
+    deformations.
 
     In the coordinates of its description, so that ``modes=`` takes them.
-
-    Rigid motion drops out by itself: in the body frame it is no deformation.
 
     Raises:
         ModelError: a body of another model, or one that cannot deform.

@@ -42,26 +42,27 @@ class Answers(ABC):
 
     @abstractmethod
     def columns(self, omega: float) -> list[Array]:
-        """Return real columns that span the responses at a frequency [rad/s], those of most energy first.
+        """Return a list of real columns that span the responses of the linear model to unit inputs at angular
+        frequency ``omega`` [rad/s], most energy first.
 
         Each of shape (n, 1), or (n, 2) with its partner, without which it would drift.
         """
 
     @abstractmethod
     def static_columns(self) -> list[Array]:
-        """Return real columns that span the responses to constant inputs, in balance with rigid acceleration."""
+        """Return a list of real columns that span the responses of the linear model to constant unit inputs, in
+        balance with rigid acceleration."""
 
     @abstractmethod
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Return the relative error of the model reduced with a basis, shape (n, k), at each frequency of ``grid``
-        [rad/s].
-        """
+        """Return the relative error of the frequency response of the linear model, reduced with ``basis``, shape
+        (n, k), at each frequency of ``grid`` [rad/s]."""
 
 
-def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
-    """Extend an orthonormal basis by responses at the given frequencies, an equal share for each, up to ``most``
-    columns.
-    """
+def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
+    """Extend an orthonormal reduction basis, shape (n, k), by responses of the model (``answers``) at the given
+    frequencies [rad/s]. Each frequency adds equally many, up to ``most`` columns. The reduced model matches moments
+    of the full model there."""
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -70,8 +71,8 @@ def matched_basis(answers: Answers, basis: Array, most: int, frequencies: Sequen
 
 
 def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """Extend an orthonormal basis by static responses and by responses at automatically chosen frequencies (poles
-    and points of largest error), up to ``most`` columns.
+    """Extend an orthonormal reduction basis, shape (n, k), by static responses of the model (``answers``), then by
+    responses at its poles. Others are at the frequencies where the error is largest, up to ``most`` columns.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].
@@ -110,22 +111,21 @@ def chosen_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Arr
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Extend an orthonormal basis by those columns that are new to it, each together with its partner, up to
-    ``most`` columns.
-    """
+    """Extend an orthonormal reduction basis, shape (n, k), by those ``columns`` that are linearly independent of
+    it, up to ``most`` columns in all. Entries of the list are one vector, or a vector and its partner, which are
+    added together."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
-        first = joined(answers.metric, basis, each[:, :1], most)
+        first = extended(answers.metric, basis, each[:, :1], most)
         if first.shape[1] > basis.shape[1]:
-            basis = joined(answers.metric, first, each[:, 1:], most)
+            basis = extended(answers.metric, first, each[:, 1:], most)
     return basis
 
 
-def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
-    """Extend a basis by those columns that are linearly independent of it, orthonormalized in the metric, up to
-    ``most`` columns.
-    """
+def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
+    """Extend a basis, shape (n, k), by those ``columns`` that are linearly independent of it, orthonormalized in
+    the given metric (Gram-Schmidt); return it with at most ``most`` columns."""
     for column in columns.T:
         if basis.shape[1] >= most:
             break
@@ -142,17 +142,16 @@ def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: float) 
 
 
 def real_columns(answers: ComplexArray | Array) -> Array:
-    """Split complex columns into real ones: first the larger of the real and imaginary part of each column, then
-    the other parts.
-    """
+    """Split complex columns, shape (n, k), into real ones, shape (n, 2 k): first the larger of real and imaginary
+    part of each column, then the smaller parts."""
     real, imaginary = np.real(answers), np.imag(answers)
     larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
-def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Return the responses to mixtures of the inputs, ordered by decreasing energy. Near a pole the first one is
-    the mode.
+def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
+    """Return the responses of a model to orthogonal mixtures of its inputs, shape (n, k), ordered by decreasing
+    energy. Near a resonance the first one is the mode.
 
     Args:
         metric: energy matrix, shape (n, n).
@@ -165,9 +164,8 @@ def largest_first(metric: sparse.csr_array, answers: ComplexArray | Array) -> Co
 
 
 def frequency_grid(poles: Array) -> Array:
-    """Return frequencies [rad/s] from well below the first pole to a little above the last, 12 between any two
-    poles, shape (frequencies,).
-    """
+    """Return a grid of angular frequencies [rad/s], shape (frequencies,), from 0.05 times the first pole to 1.1
+    times the last one. There are 12 between any two poles."""
     if not len(poles):
         return np.array([1.0])
     ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
@@ -177,8 +175,7 @@ def frequency_grid(poles: Array) -> Array:
 
 
 def greatest_error(response: ComplexArray, exact: ComplexArray) -> float:
-    """Return the largest error of a frequency response relative to the exact one, entry by entry, both of shape
-    (outputs, inputs).
-    """
+    """Return the largest relative error of a frequency response compared with the exact one, both of shape
+    (outputs, inputs), entry by entry."""
     size = np.abs(exact)
     return float((np.abs(response - exact) / np.where(size > 0, size, 1.0)).max(initial=0.0))

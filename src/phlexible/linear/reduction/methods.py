@@ -15,7 +15,7 @@ from phlexible.linear.first_order import energy_form
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model
-from phlexible.linear.reduction.bases import SPARE, with_mixed_ports
+from phlexible.linear.reduction.bases import SPARE, with_few_ports
 from phlexible.linear.reduction.normal_forms import LARGEST, STILL, galerkin_model, normal_form
 from phlexible.linear.reduction.state_bases import (
     ReductionMethod,
@@ -54,14 +54,15 @@ class PassivityCertificate:
 
     @property
     def is_passive(self) -> bool:
-        """Whether the model is passive: all figures of the certificate are round-off."""
+        """Whether the model is passive (cannot give more energy than it received): all errors of this certificate
+        are round-off."""
         return max(self.skewness, self.dissipation, self.storage) <= ROUND_OFF
 
 
 def passivity(model: ObservedPHDAE) -> PassivityCertificate:
-    """Compute the passivity certificate of a linear model. Definiteness and zero modes are checked by eigenvalues
-    only up to 1500 states.
-    """
+    """Check whether a linear model is passive and return the certificate: errors of the skewness of J and of the
+    definiteness of dissipation and energy, and the number of zero modes. Eigenvalues are computed only up to 1500
+    states."""
     errors = model.structure_errors()
     return PassivityCertificate(
         errors["skewness"],
@@ -72,16 +73,15 @@ def passivity(model: ObservedPHDAE) -> PassivityCertificate:
 
 
 def _zero_modes(model: ObservedPHDAE) -> int | None:
-    """Return the number of independent states of a model that never change (rigid motions, self-stresses); None if
-    the model is too large or its energy is not positive.
-    """
+    """Return the number of independent states of a linear model that never change (rigid motions, self-stresses);
+    None if the model has more than 1500 states or its energy is not positive."""
     if model.order > LARGEST:
         return None
     try:
         form = energy_form(model)
     except ModelError:
         return None
-    sizes = linalg.svdvals(form.among_free(form.structure - form.dissipation))
+    sizes = linalg.svdvals(form.on_free_states(form.structure - form.dissipation))
     return int((sizes <= STILL * sizes.max(initial=0.0)).sum())
 
 
@@ -103,7 +103,8 @@ class ReductionError:
 
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
-    """Compare the frequency responses of a full and a reduced model at the given frequencies, shape (k,) [rad/s].
+    """Return the errors of the frequency response of a reduced model compared with the full model, at the given
+    frequencies, shape (k,) [rad/s].
 
     Raises:
         PoleError: an undamped pole of either model among them.
@@ -143,8 +144,8 @@ def reduced_model(
     keep_rigid: bool = False,
     static_correction: bool = False,
 ) -> Reduction:
-    """Reduce a linear model to ``order`` states with the same inputs and outputs, without multipliers of
-    constraints.
+    """Reduce a linear model to ``order`` states by the given method, with the same inputs and outputs and (unless
+    ``keep_rigid``) without multipliers of constraints. The reduced model is port-Hamiltonian too.
 
     With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 
@@ -209,7 +210,8 @@ def reduced_model(
 
 
 def _sets(model: ObservedPHDAE) -> str:
-    """Return the name of the groups in which a model's states are reduced together, for messages."""
+    """Return a text for messages that names the groups of states of a linear model that are only reduced together:
+    for example "pairs of velocity and displacement"."""
     if model.mechanics is None:
         return "pairs of velocity and stress"
     if model.mechanics.inner:
@@ -236,11 +238,11 @@ def _mechanical_reduction(
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     count = max(1, order // (2 + len(mechanics.inner)))
     find = motion_basis(method, frequencies, static_correction)
-    basis = find(with_mixed_ports(mechanics, count + SPARE), count)
-    small = mechanics.projected(basis).with_few_strains()
+    basis = find(with_few_ports(mechanics, count + SPARE), count)
+    small = mechanics.projected(basis).with_fewest_strains()
     while mechanics.inner and basis.shape[1] == count:  # motions that strain nothing have fewer states than others
-        more = find(with_mixed_ports(mechanics, count + 1 + SPARE), count + 1)
-        larger = mechanics.projected(more).with_few_strains()
+        more = find(with_few_ports(mechanics, count + 1 + SPARE), count + 1)
+        larger = mechanics.projected(more).with_fewest_strains()
         if 2 * larger.size + larger.inner_count > order:
             break
         count, basis, small = count + 1, more, larger

@@ -53,7 +53,8 @@ class NormalForm:
 
 
 def normal_form(model: ObservedPHDAE) -> NormalForm:
-    """Convert a mechanical model without constraints to a first-order model with energy ``|x|^2 / 2``.
+    """Transform a second-order model without constraints to first order in coordinates with energy ``|x|^2 / 2``.
+    The equations are ``dx/dt = (J - R) x + B u``, with dense matrices and rigid motions separated.
 
     Raises:
         ModelError: too many states for dense matrices, displacements as outputs, or an energy that is
@@ -105,10 +106,10 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
-    """Convert a model in energy coordinates to the normal form of those states that constraints leave free. Inputs
-    that prescribe velocities act through inertia.
-    """
-    structure, dissipation = form.among_free(form.structure), form.among_free(form.dissipation)
+    """Convert a linear model in energy coordinates to the free coordinates that constraints leave. The equations
+    are ``dx/dt = (J - R) x + B u``, with the energy ``|x|^2 / 2``. Inputs that prescribe velocities act through
+    inertia."""
+    structure, dissipation = form.on_free_states(form.structure), form.on_free_states(form.dissipation)
     coupling = form.coupling
     velocities = None if coupling is None else np.arange(len(structure)) < len(coupling)
     return _with_constants(structure, dissipation, form.free_ports, form.free_outputs, velocities)
@@ -117,9 +118,8 @@ def normal_form_of_states(form: EnergyForm) -> NormalForm:
 def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
-    """Make a ``NormalForm`` in which the states that never change (rigid motions and self-stresses) are separated
-    from the others.
-    """
+    """Make a ``NormalForm`` from its matrices: a model ``dx/dt = (J - R) x + B u`` with energy ``|x|^2 / 2``.
+    States that never change (rigid motions, self-stresses) are separated from all others."""
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))
@@ -130,9 +130,8 @@ def _with_constants(
 
 
 def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> ObservedPHDAE:
-    """Project a model in normal form on an orthonormal basis, shape (n, m), and return the small model; it stays
-    port-Hamiltonian.
-    """
+    """Project a model in normal form (energy ``|x|^2 / 2``) on an orthonormal basis, shape (n, m). Return the small
+    model with m states, which is port-Hamiltonian too. Names of inputs and outputs are those of ``source``."""
     J, R = basis.T @ form.structure @ basis, basis.T @ form.dissipation @ basis
     refuse_drifting(
         J - R, lambda still: np.linalg.norm((form.structure - form.dissipation) @ basis @ still, axis=0)
@@ -144,8 +143,8 @@ def galerkin_model(form: NormalForm, basis: Array, source: ObservedPHDAE) -> Obs
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Refuse a reduced model with states that never change although the full model changes in them, as it would
-    drift.
+    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes in
+    them. It would drift without bound under constant inputs.
 
     Args:
         small: J - R of the reduced model, without constraints, shape (k, k).
@@ -177,8 +176,8 @@ GRAMIAN_ROUND_OFF = np.finfo(float).eps
 
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
-    """Return orthonormal columns, shape (n, k), that span the states retained by balanced truncation; rigid motions
-    that inputs cause come first.
+    """Return orthonormal columns, shape (n, k), that span the states retained by balanced truncation (those that
+    inputs reach and outputs see best); rigid motions that inputs cause come first.
 
     k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
     to round-off, products of their factors (the Hankel values) up to its root.
@@ -223,8 +222,8 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """Return a basis of at most ``count`` velocities and their stresses that captures the given directions of
-    states best.
+    """Return a basis, shape (n, k), of at most ``count`` velocities and of the stresses that they cause. It
+    captures the given directions of states (columns, weighted by their length) best.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 
@@ -246,7 +245,8 @@ def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Arr
 
 
 def _factor(gramian: Array) -> Array:
-    """Return a factor L of a symmetric Gramian, which is L L^T; negative eigenvalues (round-off) count as zero."""
+    """Return a factor L with gramian = L L^T of a symmetric positive semi-definite matrix, shape (n, n); negative
+    eigenvalues (round-off) count as zero."""
     values, vectors = linalg.eigh((gramian + gramian.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -260,8 +260,8 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Return a basis of states by pyMOR's pH-IRKA as orthonormal columns, shape (n, order); rigid motions that
-    inputs cause come first.
+    """Return a reduction basis of states as orthonormal columns, shape (n, order), by the iterative rational Krylov
+    algorithm for port-Hamiltonian models (pH-IRKA of pyMOR); rigid motions that inputs cause come first.
 
     Raises:
         MissingExtraError: pyMOR is not installed.

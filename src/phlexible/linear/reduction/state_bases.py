@@ -32,20 +32,20 @@ from phlexible.linear.reduction.bases import (
     SPARE,
     craig_bampton_basis,
     krylov_basis,
-    mixed,
     modal_basis,
+    random_mixtures,
     reachable_rigid_motions,
-    static_answers,
+    static_responses,
 )
 from phlexible.linear.reduction.krylov import (
     DEPENDENT,
     Answers,
     ComplexArray,
+    by_energy,
     chosen_basis,
+    extended,
     greatest_error,
-    joined,
-    largest_first,
-    matched_basis,
+    moment_basis,
     real_columns,
 )
 from phlexible.linear.reduction.normal_forms import (
@@ -87,9 +87,8 @@ class StateBasis:
 
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Project a linear model on a basis of states (Galerkin). The result has multipliers only if inputs or outputs
-    need them.
-    """
+    """Project a linear model on a basis of states (Galerkin) and return the small port-Hamiltonian model. It has
+    multipliers only if inputs prescribe velocities or outputs are constraint forces."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -115,8 +114,8 @@ def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Project a linear model on a basis of states, and refuse the result if it has drifting motions that the full
-    model lacks.
+    """Project a linear model on a basis of states and return the small model; raise a ``ModelError`` if it has
+    motions that drift which the full model does not have.
 
     Raises:
         ModelError: see ``refuse_drifting``.
@@ -127,9 +126,9 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
-    """Return the constraint forces, ports and outputs of those multipliers that inputs or outputs need in the
-    reduced model.
-    """
+    """Return constraint directions, inputs and outputs of those multipliers that a reduced model must retain
+    because inputs prescribe their velocities or outputs read their forces. ``Z`` has the test vectors, ``tied`` the
+    indices of all multipliers."""
     forces = np.asarray(Z.T @ model.structure[:, tied])
     ports, outputs = model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     if not ports.any() and not outputs.any():
@@ -146,9 +145,8 @@ def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array,
 
 
 def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> None:
-    """Refuse a reduced model that drifts although the full model does not, with all inputs zero, also prescribed
-    velocities.
-    """
+    """Raise a ``ModelError`` if the reduced model ``small`` has constant states in which the full model changes,
+    with all inputs zero. ``V`` is the basis of the reduction."""
     moving, tied = dynamic_and_multipliers(small)
     ties = small.structure[moving][:, tied].toarray()
     free = linalg.null_space(ties.T) if ties.size else np.eye(V.shape[1])
@@ -174,15 +172,15 @@ def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> No
 
 
 def pair_basis(
-    found: CondensedModel,
+    source: CondensedModel,
     order: int,
     method: str,
     basis: Callable[[LinearMechanics, int], Array],
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis of velocities and as many matching stresses, of at most ``order`` states besides prescribed
-    ones.
+    """Return a basis for reducing a model of velocities and stresses: velocities, and for each of them the stress
+    that it causes, of at most ``order`` states (not counting prescribed ones).
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.
@@ -193,11 +191,11 @@ def pair_basis(
         ParameterError: an order that is not above the rigid motions, or above the number of states.
         ModelError: outputs that see displacements without energy.
     """
-    plain = found.mechanics
+    plain = source.mechanics
     modes = undamped_modes(plain, undamped_modes(plain, 1).rigid + 1)
-    rigid = reachable_rigid_motions(_with_ports(found, order, with_tied), modes)
-    order += _purely_rigid(found.model, found.of_velocities(rigid), flexible)
-    most = plain.size - plain.constraint_matrix.shape[0] + found.stress_count
+    rigid = reachable_rigid_motions(_with_ports(source, order, with_tied), modes)
+    order += _purely_rigid(source.model, source.velocity_states(rigid), flexible)
+    most = plain.size - plain.constraint_matrix.shape[0] + source.stress_count
     if order > most:
         raise ParameterError(f"order must be at most the {most} states of the model, got {order}")
     if rigid.shape[1] >= order:
@@ -205,51 +203,50 @@ def pair_basis(
     count = (
         order + rigid.shape[1]
     ) // 2  # of an order that leaves a velocity without its stress: the next smaller one
-    motions = basis(_with_ports(found, count, with_tied), count)
-    prescribed = joined(plain.mass, motions[:, :0], found.tied_motions, plain.size)
-    velocities = joined(plain.mass, prescribed, motions, plain.size)
+    motions = basis(_with_ports(source, count, with_tied), count)
+    prescribed = extended(plain.mass, motions[:, :0], source.tied_motions, plain.size)
+    velocities = extended(plain.mass, prescribed, motions, plain.size)
     k = prescribed.shape[1]
-    stresses, first = _stresses(found, velocities, k, _self_stresses(found, modes))
-    columns = [found.of_velocities(velocities), stresses]
+    stresses, first = _stresses(source, velocities, k, _self_stresses(source, modes))
+    columns = [source.velocity_states(velocities), stresses]
     parts = [columns[0][:, :k], columns[1][:, :first], columns[0][:, k:], columns[1][:, first:]]
     return StateBasis(np.hstack(parts), method, k + first)
 
 
-def _with_ports(found: CondensedModel, count: int, with_tied: bool) -> LinearMechanics:
-    """Return the mechanical model with its inputs and outputs, replaced by random mixtures if there are more than
-    needed for ``count`` motions.
-    """
-    forces, rows = found.directions(with_tied)
-    mass, most = found.mechanics.mass, count + SPARE
-    inputs, outputs = mixed(forces, mass, most), mixed(rows.T, mass, most)
-    return replace(found.mechanics, forces=inputs, rows=outputs.T, differentiations=(1,) * outputs.shape[1])
+def _with_ports(source: CondensedModel, count: int, with_tied: bool) -> LinearMechanics:
+    """Return the second-order form of a model of velocities and stresses with its inputs and outputs. They are
+    replaced by random linear combinations if there are more than ``count`` motions need."""
+    forces, rows = source.directions(with_tied)
+    mass, most = source.mechanics.mass, count + SPARE
+    inputs, outputs = random_mixtures(forces, mass, most), random_mixtures(rows.T, mass, most)
+    return replace(source.mechanics, forces=inputs, rows=outputs.T, differentiations=(1,) * outputs.shape[1])
 
 
-def _self_stresses(found: CondensedModel, modes: SymmetricModes) -> Array:
-    """Return stress states that inputs drive and that no motion responds to, as columns, shape (order of the model,
-    k).
-    """
-    strained = (found.strained @ found.model.port_map[found.stresses]).toarray()
-    driven, states = strained.any(axis=0), np.zeros((found.model.order, strained.shape[1]))
-    answers = static_answers(found.mechanics, modes, -(found.forces_of_stresses @ strained[:, driven]))
-    states[found.stresses] = strained
-    sizes = _energies(found, states)
-    states[np.ix_(found.stresses, driven)] -= found.to_stresses @ answers
-    return np.asarray(states[:, _energies(found, states) > DEPENDENT * sizes])
+def _self_stresses(source: CondensedModel, modes: SymmetricModes) -> Array:
+    """Return the self-stresses of a model (stress states in balance with themselves) that inputs drive, as columns,
+    shape (order of the model, k). No motion changes them."""
+    strained = (source.strained @ source.model.port_map[source.stresses]).toarray()
+    driven, states = strained.any(axis=0), np.zeros((source.model.order, strained.shape[1]))
+    answers = static_responses(source.mechanics, modes, -(source.forces_of_stresses @ strained[:, driven]))
+    states[source.stresses] = strained
+    sizes = _energies(source, states)
+    states[np.ix_(source.stresses, driven)] -= source.to_stresses @ answers
+    return np.asarray(states[:, _energies(source, states) > DEPENDENT * sizes])
 
 
-def _energies(found: CondensedModel, states: Array) -> Array:
-    """Return the square root of twice the energy of each column of states."""
-    return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", states, found.model.energy_matrix @ states))))
+def _energies(source: CondensedModel, states: Array) -> Array:
+    """Return the energy norm of each column of states, shape (columns,): the square root of twice its energy."""
+    return np.asarray(np.sqrt(np.abs(np.einsum("ij,ij->j", states, source.model.energy_matrix @ states))))
 
 
-def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) -> tuple[Array, int]:
-    """Return stress states as energy-orthonormal columns: the given other stresses, then those of the motions.
+def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses: Array) -> tuple[Array, int]:
+    """Return stress states as columns that are orthonormal in the energy, shape (order of the model, k): the given
+    self-stresses, then the stresses that the given motions cause as displacements.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
     """
-    strains, metric = found.of_strains(motions), found.model.energy_matrix
+    strains, metric = source.strain_states(motions), source.model.energy_matrix
     energies = strains.T @ (metric @ strains)
     values = linalg.eigvalsh(energies) if energies.size else np.zeros(1)
     if values[0] < -DEPENDENT * values[-1]:
@@ -258,21 +255,20 @@ def _stresses(found: CondensedModel, motions: Array, first: int, others: Array) 
         )
     sizes = np.sqrt(np.abs(np.diag(energies)))
     strained = sizes > DEPENDENT * sizes.max(initial=0.0)
-    rows = found.model.output_matrix[:, found.stresses]
+    rows = source.model.output_matrix[:, source.stresses]
     still = motions[:, ~strained]
-    seen, level = rows @ (found.to_stresses @ still), abs(rows) @ (abs(found.to_stresses) @ np.abs(still))
+    seen, level = rows @ (source.to_stresses @ still), abs(rows) @ (abs(source.to_stresses) @ np.abs(still))
     if (np.abs(seen) > DEPENDENT * level).any():
         raise ModelError("displacements that have no energy are no outputs here; take velocities")
     places = np.flatnonzero(strained)
-    early = np.hstack([others, strains[:, places[places < first]]])
-    basis = joined(metric, strains[:, :0], early, len(strains))
-    return joined(metric, basis, strains[:, places[places >= first]], len(strains)), basis.shape[1]
+    early = np.hstack([self_stresses, strains[:, places[places < first]]])
+    basis = extended(metric, strains[:, :0], early, len(strains))
+    return extended(metric, basis, strains[:, places[places >= first]], len(strains)), basis.shape[1]
 
 
 def _purely_rigid(model: ObservedPHDAE, rigid: Array, flexible: IntArray | None) -> int:
-    """Return the number of rigid motions (states of energy 1/2) that move none of the flexible states; 0 without a
-    list of these.
-    """
+    """Return how many of the rigid motions, states of energy 1/2 as columns, have no part in the flexible states
+    with the given indices; 0 if there are no indices."""
     if flexible is None or not rigid.shape[1]:
         return 0
     parts = rigid[flexible]
@@ -297,7 +293,8 @@ class StateAnswers(Answers):
     """
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """Prepare the responses of a linear model.
+        """Prepare the responses of a first-order linear model to harmonic inputs, from which a Krylov basis is
+        built.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -317,18 +314,19 @@ class StateAnswers(Answers):
         self._parts = [kinds == StateKind.VELOCITY, kinds == StateKind.STRESS] if known else [kinds == kinds]
 
     def columns(self, omega: float) -> list[Array]:
-        """Return real columns that span the responses at a frequency [rad/s], velocities and stresses as partners.
+        """Return a list of real columns that span the responses of the first-order model at angular frequency
+        ``omega`` [rad/s]: each array has the velocities of a response and its stresses as partner columns, shape
+        (order, 2).
 
         Where velocities are not told from stresses, the other part of the answer is the partner. At rest the
         velocities that belong to the stresses are the displacements.
         """
-        answers = largest_first(self.metric, self.at(omega))
+        answers = by_energy(self.metric, self.at(omega))
         return self._pairs(answers, self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers)
 
     def static_columns(self) -> list[Array]:
-        """Return real columns that span the static responses to the inputs; where a response vanishes, the next
-        moment takes its place.
-        """
+        """Return a list of real columns that span the static responses of the first-order model to unit inputs;
+        where a response vanishes, the next moment (derivative with respect to frequency) takes its place."""
         answers = self._at_rest(self._model.port_map.toarray())
         following, sizes = self._at_rest(self._model.descriptor @ answers), self._sizes(answers)
         if len(self._parts) == 1:
@@ -341,9 +339,8 @@ class StateAnswers(Answers):
         return self._pairs(stresses, velocities)
 
     def _at_rest(self, right: Array) -> Array:
-        """Return the constant states under the constant right sides, shape (order, columns), in balance with the
-        rates of rigid states.
-        """
+        """Return the constant states of the first-order model under constant right sides, shape (order, columns).
+        Rigid motions that they cause are removed by inertia relief."""
         E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
         balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
         x = np.zeros(right.shape)
@@ -374,12 +371,14 @@ class StateAnswers(Answers):
         ]
 
     def errors(self, basis: Array, grid: Array) -> Array:
-        """Return the relative error of the model reduced with a basis at each frequency of ``grid`` [rad/s]."""
+        """Return the relative error of the frequency response of the first-order model, reduced with ``basis``,
+        shape (order, k), at each frequency of ``grid`` [rad/s]."""
         small = StateAnswers(state_galerkin(self._model, StateBasis(basis, "krylov")))
         return np.array([greatest_error(small.outputs(omega), self.outputs(omega)) for omega in grid])
 
     def at(self, omega: float) -> ComplexArray:
-        """Return the states for unit harmonic inputs at a frequency [rad/s], shape (order of the model, inputs).
+        """Return the complex states of the first-order model for unit harmonic inputs at angular frequency
+        ``omega`` [rad/s], shape (order, inputs), with zeros at multipliers.
 
         Raises:
             PoleError: an undamped pole.
@@ -391,9 +390,8 @@ class StateAnswers(Answers):
         return self._known[omega]
 
     def outputs(self, omega: float) -> ComplexArray:
-        """Return the outputs for unit harmonic inputs at a frequency [rad/s], shape (outputs, inputs), without
-        those of multipliers.
-        """
+        """Return the complex outputs of the first-order model for unit harmonic inputs at angular frequency
+        ``omega`` [rad/s], shape (outputs, inputs), without the part of multipliers."""
         return np.asarray(self._model.output_matrix @ self.at(omega))
 
     def _solved(self, omega: float, right: ComplexArray) -> ComplexArray:
@@ -407,8 +405,9 @@ class StateAnswers(Answers):
         return x
 
 
-def seen_poles(model: ObservedPHDAE, form: EnergyForm, normal: NormalForm) -> Array:
-    """Return the frequencies of the modes that inputs reach and outputs read, ascending [rad/s]."""
+def participating_poles(model: ObservedPHDAE, form: EnergyForm, normal: NormalForm) -> Array:
+    """Return the angular frequencies of those modes of a linear model that inputs excite and outputs read,
+    ascending [rad/s]."""
     modes = lowest_model_modes(model, model.order)
     free = form.free.T @ form.to_energy @ modes.shapes[:, modes.rigid_modes :]
     reached, seen = np.abs(free.conj().T @ normal.ports).T, np.abs(normal.outputs @ free)
@@ -442,9 +441,8 @@ class ReductionMethod(StrEnum):
 
 
 def energy_basis(form: NormalForm, order: int, method: ReductionMethod) -> Array:
-    """Return an orthonormal basis of the states of a normal form, shape (n, order or fewer), by balanced truncation
-    or IRKA.
-    """
+    """Return an orthonormal reduction basis of a model in normal form, shape (n, order or fewer), by balanced
+    truncation or by IRKA, according to ``method``."""
     return balanced_basis(form, order) if method is ReductionMethod.BALANCED else irka_basis(form, order)
 
 
@@ -456,8 +454,8 @@ def state_basis(
     static_correction: bool = False,
     flexible: IntArray | None = None,
 ) -> StateBasis:
-    """Return the basis of states of a linear model for a reduction method. Inputs that prescribe velocities, and
-    joint forces as outputs, add to the order.
+    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by the given
+    method. States that are needed for prescribed velocities and for joint forces as outputs are added to the order.
 
     Args:
         static_correction: for modal bases: static responses take the place of the last modes.
@@ -484,7 +482,7 @@ def state_basis(
                 'method="krylov" and frequencies= first'
             )
         nothing = np.zeros((model.order, 0))
-        return StateBasis(matched_basis(StateAnswers(model), nothing, order, frequencies), method)
+        return StateBasis(moment_basis(StateAnswers(model), nothing, order, frequencies), method)
     form = energy_form(model)
     normal = normal_form_of_states(form)
     rigid = form.from_energy @ form.free @ normal.rigid
@@ -499,21 +497,22 @@ def state_basis(
     extra = prescribed.shape[1]
     if method is not ReductionMethod.KRYLOV:
         columns = form.from_energy @ form.free @ energy_basis(normal, order, method)
-        return StateBasis(joined(model.energy_matrix, prescribed, columns, order + extra), method, extra + driven)
+        return StateBasis(extended(model.energy_matrix, prescribed, columns, order + extra), method, extra + driven)
     first, most = np.hstack([prescribed, rigid]), order + extra
     if frequencies is not None:
-        columns = matched_basis(StateAnswers(model), first, most, frequencies)
+        columns = moment_basis(StateAnswers(model), first, most, frequencies)
     else:
         rates = normal.moving.T @ (normal.structure - normal.dissipation) @ normal.moving
         answers = StateAnswers(model, rigid, STATIC_SHIFT * linalg.svdvals(rates).min())
-        columns = chosen_basis(answers, first, most, seen_poles(model, form, normal))
+        columns = chosen_basis(answers, first, most, participating_poles(model, form, normal))
     return StateBasis(columns, method, extra + driven)
 
 
 def motion_basis(
     method: ReductionMethod, frequencies: Sequence[float] | None, static_correction: bool
 ) -> Callable[[LinearMechanics, int], Array]:
-    """Return the function (mechanics, count) that computes a basis of motions by the given reduction method."""
+    """Return a function (second-order model, count) that computes a reduction basis of ``count`` motions by the
+    given method: modal, Craig-Bampton or Krylov."""
     match method:
         case ReductionMethod.MODAL:
             return partial(modal_basis, static_correction=static_correction)
@@ -524,9 +523,8 @@ def motion_basis(
 
 
 def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
-    """Return the number of constant states that inputs reach and that have no velocity, that is, of
-    self-stresses.
-    """
+    """Return how many of the constant states of a model that inputs reach have no velocity and so are self-stresses
+    rather than rigid motions; 0 if velocities are not known."""
     if form.velocities is None:
         return 0
     sizes = linalg.svdvals((form.free @ normal.rigid)[: form.velocities]) if normal.rigid.size else np.zeros(0)
@@ -534,9 +532,8 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Return states, as orthonormal columns, shape (n, k), along which inputs prescribe motions or joint forces act
-    that are outputs. A reduced model must contain them.
-    """
+    """Return states of a model in energy coordinates, as orthonormal columns, shape (n, k), that a reduced model
+    must contain. Inputs prescribe motions along them, or outputs are the joint forces there."""
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
     parts = form.ties @ np.hstack([T[:, prescribed], others])
@@ -557,8 +554,8 @@ RIGID = 1e-7  # share of the root of the energy that is flexible
 
 
 def rigid_states(model: ObservedPHDAE) -> IntArray:
-    """Return the indices of the rigid velocities: states that the structure and dissipation matrices couple to
-    multipliers only.
+    """Return the indices of the rigid velocities of a linear model in stress form: states that its matrices couple
+    to multipliers of constraints only.
 
     Raises:
         ModelError: a model in other variables than velocities and stresses.
@@ -574,7 +571,8 @@ def rigid_states(model: ObservedPHDAE) -> IntArray:
 
 
 def rigid_size(model: ObservedPHDAE) -> int:
-    """Return the number of states that a reduction of flexible states retains: rigid velocities and multipliers."""
+    """Return the number of states that a reduction of the flexible states alone leaves as they are: rigid
+    velocities and multipliers of constraints."""
     return len(rigid_states(model)) + len(dynamic_and_multipliers(model)[1])
 
 
@@ -585,8 +583,8 @@ def flexible_reduction(
     frequencies: Sequence[float] | None,
     static_correction: bool,
 ) -> ObservedPHDAE:
-    """Reduce the flexible states of a model to ``order`` or fewer and retain its rigid velocities and multipliers,
-    (46) of Brugnoli et al. (2020).
+    """Return a model in which only the flexible velocities and stresses of a linear model are reduced, to ``order``
+    states or fewer. Rigid velocities and multipliers are retained (equation (46) of Brugnoli et al. 2020).
 
     Raises:
         ModelError: other variables than velocities and stresses, or what the method refuses.
@@ -614,14 +612,16 @@ def flexible_reduction(
 
 
 def _flexible_columns(model: ObservedPHDAE, flexible: IntArray, basis: StateBasis) -> sparse.csr_array:
-    """Return the flexible part of a basis of states as orthonormal columns, shape (order of the model, k)."""
+    """Return the part of a reduction basis in the flexible states of a model as energy-orthonormal columns, shape
+    (order of the model, k), sparse."""
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
-    found = joined(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
+    found = extended(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
     return sparse.csr_array(_unit_columns(flexible, model.order) @ found)
 
 
 def _unit_columns(states: IntArray, order: int) -> sparse.csr_array:
-    """Return the columns of the identity matrix that belong to the given states, shape (order, states)."""
+    """Return the columns of the identity matrix of size ``order`` with the given indices, shape (order, states),
+    sparse."""
     places = (states, np.arange(len(states)))
     return sparse.csr_array((np.ones(len(states)), places), (order, len(states)))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.state.branches import remembered_names
+from phlexible.state.branches import history_variable_names
 from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 
@@ -97,7 +97,7 @@ def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
         "component": components,
         "row": [f"{owner.joint}: {owner.row.label}" for owner in system.owners],
         "force": forces + strains + related,
-        "branch": remembered_names(system),
+        "branch": history_variable_names(system),
         "switch": [str(switch.constraint) for switch in system.mechanism.switches],
         "event": [str(event) for event in system.mechanism.events if system.mechanism.switches],
         "drive": [str(part) for part in system.prescribed],

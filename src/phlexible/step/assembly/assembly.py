@@ -425,7 +425,7 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
         numbers = [
-            tables.collector.vector(CarriedVector(first + node, True, np.zeros(3), nothing))
+            tables.collector.add_vector(CarriedVector(first + node, True, np.zeros(3), nothing))
             for node in range(body.node_count)
         ]
         for group in body.strains:

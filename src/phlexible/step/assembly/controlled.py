@@ -173,7 +173,7 @@ def _measured(
     source: KinematicPair | Attachment, dimension: int, name: str, tables: InteractionTables
 ) -> list[Measured]:
     if isinstance(source, Attachment):
-        return [MeasuredPoint(tables.collector.vector(tables.resolver.resolve(PointOf(source))))]
+        return [MeasuredPoint(tables.collector.add_vector(tables.resolver.resolve(PointOf(source))))]
     found = source.coordinates(dimension)
     if not found:
         raise ModelError(f"the controller of {name} cannot measure {source}: it has no coordinate")

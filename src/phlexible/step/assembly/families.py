@@ -28,7 +28,7 @@ from phlexible.description.interactions.rod_element import KEPT, RodElement
 from phlexible.description.joints.joints import Fixed, Revolute, Spherical, Universal
 from phlexible.description.ports import Attachment
 from phlexible.shapes.triangle_tree import TriangleTree
-from phlexible.state.branches import contacts_of, kept_pairs, kept_turns
+from phlexible.state.branches import contacts_of, stored_pair_count, stored_rotation_count
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
@@ -343,7 +343,7 @@ class ContactGroupTables:
         joined = [(each.first, each.second) for each in system.mechanism.joints if isinstance(each, HOLDING_POINTS)]
         far = far_ends(self._members, joined) if self._members else ()
         self._far = [self._places[k][end] for k, end in far]
-        self._stored_pairs, self._stored_rotations = kept_pairs(system), kept_turns(system)
+        self._stored_pairs, self._stored_rotations = stored_pair_count(system), stored_rotation_count(system)
         for number, member in self._members:
             rubs = self._contact_groups[number].friction and member.radius
             turns = member.axes is not None or member.is_edge or rubs
@@ -351,7 +351,7 @@ class ContactGroupTables:
             self._axes += [self._number(system, collector, each) for each in directions] or [-1] * 6
 
     def _number(self, system: System, collector: VectorCollector, vector: Vector) -> int:
-        return collector.vector(system.resolver.resolve(vector))
+        return collector.add_vector(system.resolver.resolve(vector))
 
     def vectors(self, carried: Sequence[CarriedVector]) -> list[int]:
         """Return the sorted indices of the vectors (points and directions) on bodies that describe surfaces which

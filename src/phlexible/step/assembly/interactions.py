@@ -362,8 +362,8 @@ class InteractionTables:
         terms = tuple(
             Term(
                 t.coefficient,
-                self.collector.chord(t.first),
-                self.collector.chord(t.second),
+                self.collector.add_difference_vector(t.first),
+                self.collector.add_difference_vector(t.second),
                 self._time_index(t.factor),
             )
             for t in row.terms
@@ -373,7 +373,7 @@ class InteractionTables:
     def dot(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
         """Return the scalar function that is the dot product of two difference vectors, each given as a sum of
         (weight, index of a vector)."""
-        chords = (self.collector.chord_of(tuple(first)), self.collector.chord_of(tuple(second)))
+        chords = (self.collector.add_weighted_sum(tuple(first)), self.collector.add_weighted_sum(tuple(second)))
         return Function((Term(1.0, *chords),))
 
     def add_load(self, load: PointLoad) -> None:
@@ -385,7 +385,7 @@ class InteractionTables:
         follows, port = load.axes is Axes.BODY, load.attachment
         is_force = isinstance(load, Force)
         kind = (FORCE, FOLLOWER_FORCE)[follows] if is_force else (TORQUE, FOLLOWER_TORQUE)[follows]
-        point = self.collector.vector(self.resolver.resolve(PointOf(port))) if is_force else -1
+        point = self.collector.add_vector(self.resolver.resolve(PointOf(port))) if is_force else -1
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
@@ -416,7 +416,7 @@ class InteractionTables:
             for vector, own in zip(self.collector.vectors, supports, strict=True)
         )
         kinds = tuple(each.kind for each in self.interactions)
-        chords, loads = self.collector.chords, tuple(self.loads)
+        chords, loads = self.collector.difference_vectors, tuple(self.loads)
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def numbers(self, coupled: Couplings) -> Tables:

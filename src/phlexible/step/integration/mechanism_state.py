@@ -12,7 +12,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.events import check_not_released
-from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.state.layout import State, same_pose
 from phlexible.state.recording import LateReactions
 from phlexible.state.redundancy import independent_rows
@@ -193,8 +193,8 @@ class MechanismState:
             self._rows = independent_rows(phase.system, state) if self.is_redundant else rows
             self._rows_of = phase
         theta = self.memory["theta"][: assembly.element_forces].copy()
-        if isinstance((at := self._instant(state, end)).given, GivenFunctions):
-            at.given.second_order()
+        if isinstance((at := self._instant(state, end)).prescribed, PrescribedFunctions):
+            at.prescribed.second_order()
         find = partial(
             reactions_in_phase,
             phase,
@@ -237,7 +237,7 @@ class MechanismState:
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)
         else:
-            given = known[1].given if known[2] == end else self.assembly.system.at(state, end).given
-            at = replace(known[1], velocity=state.velocity[None], given=given)
+            prescribed = known[1].prescribed if known[2] == end else self.assembly.system.at(state, end).prescribed
+            at = replace(known[1], velocity=state.velocity[None], prescribed=prescribed)
         self._pose = (state, at, end)
         return at

@@ -13,8 +13,8 @@ from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.description.interactions.contact import Contact
 from phlexible.errors import SingularMatrixError, VelocityError
-from phlexible.state.branches import body_forces_of_branches, forces_of_branches
-from phlexible.state.forces import applied_by_elements, element_state, gravity_forces, load_forces
+from phlexible.state.branches import history_variable_forces, viscoelastic_body_forces
+from phlexible.state.forces import element_forces_along, element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import TOLERANCE, gap_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
@@ -57,7 +57,7 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
     mass, matrix, drift = system.small_mass(state, at), system.rows.small_matrix(at), system.rows.drift(at)[0]
     change, mu = smallest_with_multipliers(mass, matrix, -matrix @ state.velocity - drift)
     starts, work = system.layout.multiplier, np.zeros(phase.constraints)
-    work[phase.kept] = [drift[a:b] @ mu[a:b] for a, b in pairwise(starts)]
+    work[phase.active] = [drift[a:b] @ mu[a:b] for a, b in pairwise(starts)]
     return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)
 
 
@@ -136,16 +136,16 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
     are_pushed = np.array([isinstance(element, Contact) for element, _ in system.forces])
     theta = np.where(are_pushed, elements.theta, theta)
-    pulls = applied_by_elements(system, elements, theta, state.velocity, prescribed)
+    pulls = element_forces_along(system, elements, theta, state.velocity, prescribed)
     if state.branches is not None:
-        pulls += forces_of_branches(system, state.branches)
+        pulls += history_variable_forces(system, state.branches)
     return result + elements.rows.T @ np.where(are_pushed, 0.0, pulls), pulls
 
 
 def _internal_forces(system: System, state: State) -> Array:
     """Return the generalized forces inside of the bodies at a state: quadratic velocity terms (centrifugal and
     Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
-    result = body_forces_of_branches(system, state)
+    result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
         nu = state.velocity[own].copy()

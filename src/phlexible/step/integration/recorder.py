@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.state.instants import Given, GivenFunctions
+from phlexible.state.instants import PrescribedFunctions, PrescribedMotions
 from phlexible.state.recording import Reactions, RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
@@ -44,7 +44,7 @@ class Recorder:
         """Time of the last instant of the run that has been recorded [s]."""
         return float(self._blocks[-1].time[-1])
 
-    def begin(self, time: float, rows: Rows, prescribed: Given | None) -> None:
+    def begin(self, time: float, rows: Rows, prescribed: PrescribedMotions | None) -> None:
         """Record the first instant of a run at a time [s]; its multipliers are those of the first step until
         ``set_final_reactions`` sets better ones."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
@@ -116,7 +116,7 @@ def recording_of(
     times: Array,
     rows: Rows,
     halvings: int = 0,
-    prescribed: Given | None = None,
+    prescribed: PrescribedMotions | None = None,
 ) -> RecordedStates:
     """Return the rows of state numbers that a stepper stored at some instants as a recording: positions,
     velocities, energies, multipliers and functions of time by name.
@@ -131,7 +131,7 @@ def recording_of(
     """
     count = len(times)
     own = {name: array[:count] for name, array in rows.items()}
-    prescribed = GivenFunctions(system.moving_frames, system.paths, times) if prescribed is None else prescribed
+    prescribed = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
     work = [_work_sum(own["work"], columns) for columns in sources.values()]
     tables = {name: own[table] for name, table in TABLE_OF.items()}
     functions = {name: getattr(prescribed, name) for name in OF_TIME}

@@ -8,7 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import non_negative, positive, whole
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError
-from phlexible.state.initial_state import KeptStart
+from phlexible.state.initial_state import InitialStateCache
 from phlexible.state.system import System, SystemCache
 from phlexible.step.assembly.assembly import Assembly, assemble
 from phlexible.step.integration.composition import SUBSTEPS
@@ -24,7 +24,7 @@ class ModelCache:
 
     def __init__(self) -> None:
         self._systems, self._lockable_systems = SystemCache(), SystemCache()
-        self.start = KeptStart()
+        self.start = InitialStateCache()
         self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:

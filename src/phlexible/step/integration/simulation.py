@@ -91,7 +91,7 @@ class Simulation:
         self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
         if isinstance(start, State):
             stepper.begin(start, at)
-            self._recorder.begin(clock.start, stepper.now(clock.start), None if at is None else at.given)
+            self._recorder.begin(clock.start, stepper.now(clock.start), None if at is None else at.prescribed)
             self._flush(0)
         else:
             self._go_on(*start)

@@ -14,7 +14,7 @@ from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
-from phlexible.state.branches import remembered_count
+from phlexible.state.branches import history_variable_count
 from phlexible.state.initial_velocity import check_closure
 from phlexible.state.layout import State
 from phlexible.state.recording import RecordedStates
@@ -109,10 +109,10 @@ def checked_initial_state(system: System, state: State) -> State:
             f" model {own[3][0]} and {own[2][0]}; take a state of the same model"
         )
     branches = state.branches if state.branches is not None and state.branches.size else None  # none: relaxed
-    if branches is not None and len(branches) != remembered_count(system):
+    if branches is not None and len(branches) != history_variable_count(system):
         raise ModelError(
             f"the initial state has {len(branches)} history variables of laws, this model"
-            f" {remembered_count(system)}; take a state of the same model, or replace(state, branches=None)"
+            f" {history_variable_count(system)}; take a state of the same model, or replace(state, branches=None)"
         )
     check_closure(system, state)
     return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)

@@ -10,7 +10,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import ConvergenceError, ParameterError
-from phlexible.state.redundancy import near_dead_centre
+from phlexible.state.redundancy import dead_centre_text
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue
 from phlexible.step.integration.stored_rows import Advance
@@ -129,7 +129,7 @@ def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple
     if cause is not None:
         words += f"; a function of a law raised {cause!r}"
     weights = np.asarray(memory["velocity_weight"])
-    centre = near_dead_centre(stepper.phase.system, stepper.state(time), weights)
+    centre = dead_centre_text(stepper.phase.system, stepper.state(time), weights)
     return words + _most_compressed(assembly) + centre + likely_causes(assembly, np.inf)[1], history
 
 
