@@ -23,6 +23,9 @@ AT_REST = 1e-6  # of the reach, by which something may creep in a run
 UNPREDICTABLE = (
     1e-3  # of the reach: where a kick of 1e-9 grows to more, or an equilibrium is sought, round-off may do so
 )
+OF_HALF_STEPS = (
+    10.0  # times what half the steps change: round-off may choose another number of parts around contacts
+)
 SAVED, RESUMED = 4, 8  # each fourth seed is saved and read, each eighth is resumed from its file
 DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
@@ -68,9 +71,17 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
         is_sought = case.options.get("initial") == EQUILIBRIUM
         if is_sought and not case.changes:  # random mechanisms have several equilibria
             continue
-        yield from _apart(
-            name, motion, ends, changed_places(case, change), kicked, UNPREDICTABLE if is_sought else LIMIT
-        )
+        other = changed(case, change)
+        if other.halvings[-1]:
+            continue
+        limit = UNPREDICTABLE if is_sought else LIMIT
+        if case.end is None and not np.array_equal(other.contact_steps, motion.contact_steps):
+            finer = replace(case, model=case.placed, step=case.step / 2, steps=2 * case.steps, is_assembled=False)
+            halves = finer.run().recording
+            limit = max(
+                limit, OF_HALF_STEPS * _distance(motion, here, (halves.position[::2], halves.rotation[::2]))
+            )
+        yield from _apart(name, motion, ends, places_seen_back(other, change), kicked, limit)
 
 
 def file_failures(motion: ph.Motion) -> Iterator[tuple[str, str]]:
@@ -201,8 +212,8 @@ def elsewhere(model: ph.Model, rng: np.random.Generator) -> Change:
     return Change(matrix, shift * max(placed.data.size for placed in model.bodies))
 
 
-def changed_places(case: Case, change: Change) -> Places | None:
-    """Where bodies are at the ends of the steps after a change of the scene, seen back; None: steps were halved.
+def changed(case: Case, change: Change) -> ph.Motion:
+    """The motion after a change of the scene.
 
     From the same pose: the nearest closed one is known to 1e-5 or so where bodies are nearly free to turn.
     """
@@ -210,9 +221,11 @@ def changed_places(case: Case, change: Change) -> Places | None:
     step = change.time * case.step
     end = None if case.end is None else change.time * case.end
     other = replace(case, model=model, step=step, is_assembled=False, end=end)
-    motion = other.run()
-    if motion.halvings[-1]:
-        return None
+    return other.run()
+
+
+def places_seen_back(motion: ph.Motion, change: Change) -> Places:
+    """Where bodies are at the ends of the steps of a changed scene, in the original one."""
     positions, rotations = motion.recording.position[1:], motion.recording.rotation[1:]
     return (positions / change.length - change.shift) @ change.rotation, change.rotation.T @ rotations
 

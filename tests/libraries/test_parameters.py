@@ -61,22 +61,27 @@ def built(tmp_path_factory) -> Path:
     return ph.build(machine, STEP, path, outputs=outputs, parameters=RANGES)
 
 
-def test_numbers_follow_powers_of_parameters() -> None:
-    """Lines, powers, their products, at values of both signs; what is zero but for round-off stays."""
-    names = ["line", "root", "quotient", "products", "sum", "steep", "by chance", "constant", "scale"]
+def test_numbers_follow_powers_and_angles_of_parameters() -> None:
+    """Lines, powers, waves, their products, at values of both signs; what is zero but for round-off stays."""
+    names = ["line", "root", "quotient", "products", "sum", "steep", "by chance", "constant", "scale", "angle"]
     random = np.random.default_rng(1)
 
     def sample(values):
         p, q = values
         chance = 1e-16 * p * (1 + 0.1 * random.standard_normal())
+        steep, scale = 1e-7 / p**4, max(p, q)
+        angles = np.cos(np.radians(p)) * np.sin(q - 0.3) + 2.0, np.sin(q)
         return np.array(
-            [3 * p**4 - 1, np.sqrt(p), q / p, (p + 1) * q**2, p + q, 1e-7 / p**4, chance, 7.0, max(p, q)]
+            [3 * p**4 - 1, np.sqrt(p), q / p, (p + 1) * q**2, p + q, steep, chance, 7.0, scale, *angles]
         )
 
-    table = np.array([0, 1, 2, 3, 4, 5, 0, 7, 8])
+    table = np.array([0, 1, 2, 3, 4, 5, 0, 7, 8, 9, 9])
+    numbers_of_one = SampledNumbers(["all"], np.array([0]), np.zeros(1, dtype=bool))
     ranges = [Range("p", 0.5, 1.0, 50.0), Range("q", -2.0, 0.0, 2.0)]
     functions = FunctionFit(ranges, sample, SampledNumbers(names, table, table == 8)).functions()
-    assert sorted(functions.indices) == [0, 1, 2, 3, 4, 5, 8] and functions.error < 1e-13
+    assert sorted(functions.indices) == [0, 1, 2, 3, 4, 5, 8, 9, 10] and functions.error < 1e-13
+    tiny = FunctionFit([Range("q", -1e-9, 0.0, 1e-9)], lambda values: np.sin(values), numbers_of_one).functions()
+    assert tiny.values([3e-10]) == pytest.approx([3e-10], rel=1e-12)
     for values in ((0.5, -2.0), (50.0, 2.0), (0.77, 0.3), (31.0, 1.9)):
         found, exact = functions.values(values), sample(values)[functions.indices]
         rough = functions.indices == 8
@@ -97,7 +102,7 @@ def test_numbers_follow_powers_of_parameters() -> None:
     numbers = SampledNumbers(["table"], np.array([0, 0]), np.zeros(2, dtype=bool))
     with pytest.raises(ph.ParameterError, match="table are not linear in p"):
         FunctionFit(ranges, hidden, numbers).functions()
-    one = SampledNumbers(["all"], np.array([0]), np.zeros(1, dtype=bool))
+    one = numbers_of_one
     with pytest.raises(ph.ParameterError, match="all are not linear in"):  # off at one end only
         FunctionFit(ranges, lambda values: np.array([values[0] ** (1.0 + (values[1] > 1.9))]), one).functions()
     many = [Range(f"p{k}", 1.0, 2.0, 3.0) for k in range(11)]
@@ -124,6 +129,41 @@ def test_a_library_with_other_parameters_moves_as_the_model_that_is_built_with_t
     plain.step(100)
     places = outputs(plain.now.mechanism)["place"]
     assert library.read("place") == pytest.approx(plain.read(places), abs=1e-13)
+
+
+def linkage(stiffness=1.0, angle=0.0, degrees=0.0) -> ph.Model:
+    """Two bars, the first one turned by an angle, the second one by some degrees from it, and a spring to its end."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    tip = (np.cos(angle), np.sin(angle), 0.0)
+    first = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "first", rotation=angle)
+    bar = ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0))
+    second = model.add(bar, "second", position=tip, rotation=angle + np.radians(degrees))
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), first.origin, name="hinge"))
+    model.connect(ph.Revolute(first.point((1, 0, 0)), second.origin, name="elbow"))
+    model.apply(hinge.spring(stiffness))
+    model.apply(ph.SpringDamper(model.ground.at((0, 1, 0)), second.point((1, 0, 0)), stiffness=20.0, length=0.1))
+    return model
+
+
+@needs_compiler
+def test_a_library_starts_at_angles_that_are_parameters(tmp_path) -> None:
+    """Poses follow cosines and sines; the energy and the length of the spring follow none, and are computed."""
+
+    def sensors(model):
+        return {"place": ph.Position(model["second"].point((1, 0, 0))), "energy": ph.EnergyOf("total")}
+
+    suffix = ".dylib" if str(host()).startswith("macos") else ".so"
+    ranges = {"stiffness": (0.5, 1.0, 60.0), "angle": (-0.5, 0.0, 0.5, "rad"), "degrees": (-170.0, 0.0, 190.0)}
+    path = ph.build(linkage, STEP, tmp_path / f"linkage{suffix}", outputs=sensors, parameters=ranges)
+    for values in ((33.0, 0.31, -120.0), (1.0, -0.2, 185.0)):
+        library = ph.load_library(path, **dict(zip(ranges, values, strict=True)))
+        model = linkage(*values)
+        run = model.start(STEP)
+        for _ in range(2):
+            for name, sensor in sensors(model).items():
+                assert library.read(name) == pytest.approx(run.read(sensor), rel=1e-12, abs=1e-12), name
+            library.step(300)
+            run.step(300)
 
 
 def test_parameters_change_between_steps_where_the_state_allows(built) -> None:

@@ -99,13 +99,8 @@ def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) 
         target = -1
         if feedback.target is not None:
             target, column = column, column + feedback.count
-        queue = feedback.delay_periods + 1
-        matrices = A, B, law.C, law.D
-        found.append(
-            ControllerData(
-                begin, end, feedback.count, each.size, queue, feedback.period, *matrices, target, each.targets
-            )
-        )
+        sizes = feedback.count, each.size, feedback.delay_periods + 1, feedback.period
+        found.append(ControllerData(begin, end, *sizes, A, B, law.C, law.D, target, each.targets))
     return tuple(found)
 
 

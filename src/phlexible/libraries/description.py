@@ -21,6 +21,9 @@ from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.clock import breakpoints_of
 
+Times = tuple[float, float, float | None, Sequence[float], bool]
+"""Arguments of ``time_data`` after the names: start, step, duration, kinks, and whether zeros get a place."""
+
 
 def described(
     run: LiveRun,
@@ -46,11 +49,11 @@ def described(
     Raises:
         ModelError, ParameterError: as of ``build``.
     """
-    _check_run(run)
     assembly, model = run.stepper.assembly, run.now.mechanism
-    kinks = breakpoints_of(model)
-    moving = _moving_data(assembly, run, duration, kinks, has_parameters)
-    loads = _load_data(assembly, run, duration, kinks, has_parameters)
+    if run.stepper.is_controlled or run.stepper.has_laws:
+        check_controllers(assembly.controlled)
+    known = run.time, run.step_size, duration, breakpoints_of(model), has_parameters
+    moving, loads = _moving_data(assembly, known), _load_data(assembly, known)
     measured = joint_outputs(model) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(
@@ -60,7 +63,7 @@ def described(
     controllers = controllers_of(assembly.controlled, makes)
     watched = makes.source_count
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})
-    targets = _target_data(assembly, run, duration, kinks, has_parameters)
+    targets = _target_data(assembly, known)
     given = _inputs(run, inputs, [str(load) for load in grips])
     energies = UserEnergies(assembly)
     return ModelData(
@@ -79,14 +82,6 @@ def check_events(mechanism: Mechanism) -> None:
             f"a compiled model has no events, and the model has {', '.join(map(str, mechanism.events))};"
             " build one library for each part of the motion, or leave them out"
         )
-
-
-def _check_run(run: LiveRun) -> None:
-    """Raise ModelError if a model needs Python within time steps, by controllers or laws that are Python
-    functions."""
-    assembly, stepper = run.stepper.assembly, run.stepper
-    if stepper.is_controlled or stepper.has_laws:
-        check_controllers(assembly.controlled)
 
 
 def _inputs(run: LiveRun, chosen: Sequence[str] | None, grips: Sequence[str]) -> tuple[InputData, ...]:
@@ -112,9 +107,7 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
     return "N m" if is_angle else "N"
 
 
-def _moving_data(
-    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
-) -> TimeData:
+def _moving_data(assembly: Assembly, known: Times) -> TimeData:
     """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path only
     its value is needed, not its cosine and sine."""
     names, paths = list[str](), list[bool]()
@@ -129,12 +122,10 @@ def _moving_data(
         found[:, np.array(paths, dtype=bool)] = 0.0
         return found
 
-    return time_data(values, names, run.time, run.step_size, duration, kinks, keeps_zeros)
+    return time_data(values, names, *known)
 
 
-def _target_data(
-    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
-) -> TimeData:
+def _target_data(assembly: Assembly, known: Times) -> TimeData:
     """Return the targets (reference values) of all controllers of a model as functions of time for a library."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
@@ -142,12 +133,10 @@ def _target_data(
     def values(times: Array) -> Array:
         return targets_at([each.feedback for each in aimed], times).reshape(len(times), len(names))
 
-    return time_data(values, names, run.time, run.step_size, duration, kinks, keeps_zeros)
+    return time_data(values, names, *known)
 
 
-def _load_data(
-    assembly: Assembly, run: LiveRun, duration: float | None, kinks: Sequence[float], keeps_zeros: bool
-) -> TimeData:
+def _load_data(assembly: Assembly, known: Times) -> TimeData:
     names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
     pushes = {
         k: value
@@ -160,9 +149,7 @@ def _load_data(
         found[:, [3 * k for k in pushes]] = 0.0
         return found
 
-    found = time_data(
-        values, [name for name in names for _ in range(3)], run.time, run.step_size, duration, kinks, keeps_zeros
-    )
+    found = time_data(values, [name for name in names for _ in range(3)], *known)
     columns, words, end = list(found.columns), found.messages, found.end
     for k, push in pushes.items():  # of the target, whose differences have no round-off as data
         target, has_rate = push.target, push.kd and push.target.rate is not None
@@ -171,9 +158,9 @@ def _load_data(
             return np.stack([target.at_times(times), *([target.rates_at(times)] if has_rate else [])], axis=1)
 
         own = [f"target of {names[k]}", *([f"rate of the target of {names[k]}"] if has_rate else [])]
-        data = time_data(paths, own, run.time, run.step_size, duration, kinks, keeps_zeros)
+        data = time_data(paths, own, *known)
         place = data.columns[0]
-        rate = data.columns[1] if has_rate else mean_rates(place, run.step_size)
+        rate = data.columns[1] if has_rate else mean_rates(place, known[1])
         columns[3 * k] = weighted_sum([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
         words, end = (*words, *data.messages), min(end, data.end)
     return TimeData(tuple(columns), end, words)

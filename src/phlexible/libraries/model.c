@@ -175,18 +175,21 @@ size_t ph_size(void) { return offset(AT_END) + PLACES; }
 /* Tables, start and other numbers for the parameters as they are: each that they change is a sum of products of powers;
    with usual parameters all are those of the model. */
 static void follow_parameters(ph_model *m) {
-    double *power = m->products, *product = power + PH_POWERS;
+    double *factor = m->products, *product = factor + PH_FACTORS;
     int is_usual = 1;
     for (int k = 0; k < PH_PARAMETERS; k++) is_usual &= m->parameters[k] == ph_parameters[k].usual;
     memcpy(m->own, ph_tables, 8 * (size_t)PH_TABLE_WORDS);
     memcpy(m->own + PH_TABLE_WORDS, ph_start, 8 * (size_t)PH_STATE);
     memcpy(m->own + PH_TABLE_WORDS + PH_STATE, ph_reals, 8 * (size_t)PH_REALS);
     if (is_usual) return;
-    for (int k = 0; k < PH_POWERS; k++)
-        power[k] = pow(m->parameters[ph_powers[k].parameter] / ph_powers[k].size, ph_powers[k].exponent);
+    for (int k = 0; k < PH_FACTORS; k++) {
+        const ph_factor *own = ph_factors + k;
+        double x = m->parameters[own->parameter] / own->size;
+        factor[k] = own->exponent != 0.0 ? pow(x, own->exponent) : sin(x + own->phase);
+    }
     for (int k = 0; k < PH_TERMS; k++) {
         product[k] = 1.0;
-        for (int j = ph_term_start[k]; j < ph_term_start[k + 1]; j++) product[k] *= power[ph_term_factor[j]];
+        for (int j = ph_term_start[k]; j < ph_term_start[k + 1]; j++) product[k] *= factor[ph_term_factor[j]];
     }
     for (int k = 0; k < PH_CHANGED; k++) {
         double found = 0.0;
@@ -281,6 +284,8 @@ static void begin_from(ph_model *m, const void *state) {
     memcpy(m->numbers, state, 8 * (size_t)PH_STATE);
 }
 
+static void begin_at(ph_model *m, double time);
+
 /* The state at the start; inputs and the time stay. */
 static void start_again(ph_model *m) {
     begin_from(m, m->start);
@@ -292,6 +297,9 @@ static void start_again(ph_model *m) {
 #endif
     m->status = PH_OK;
     m->sizes = (ph_sizes){NAN, 0, 0, 0, 0}, m->has_begun = 0;
+#if PH_PARAMETERS > 0
+    begin_at(m, m->origin); /* energies, which follow no parameter */
+#endif
     forget(m);
 }
 
@@ -378,7 +386,6 @@ static int64_t around_contacts(ph_model *m, double begin, double end, double siz
 #endif
 
 static int project(ph_model *m, double time);
-static void begin_at(ph_model *m, double time);
 static void control(ph_model *m, double time);
 
 /* Velocities are brought back onto the joints where steps get another length. */

@@ -1,9 +1,12 @@
-"""Functions of parameters for the numbers of a model, each linear in one power of each parameter."""
+"""Functions of parameters for the numbers of a model, each linear in one power, or in cosine and sine, of each
+parameter.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +16,38 @@ from phlexible.errors import ParameterError
 
 Sample = Callable[[Sequence[float]], Array]
 
-POWERS = (1.0, 2.0, 3.0, 4.0, -1.0, -2.0, -3.0, -4.0, 0.5, 1.5, -0.5, -1.5)
-ANY_SIGN = 4
-"""Number of powers, the first ones, that zero and negative values have."""
-SAMPLED = (1.0, -0.9, -1.0, -0.55, -0.2, 0.15, 0.6)
-"""Values of a parameter, -1 and 1 at the ends of its range; the first two give a function, the others check it."""
+
+class BasisFunction(NamedTuple):
+    """Function of a parameter p that numbers are linear in: (p / size)**exponent, or sin(p / size + phase) where
+    the exponent is zero.
+
+    Attributes:
+        exponent, phase: of the function.
+        size: None: largest absolute value of the parameter.
+    """
+
+    exponent: float
+    phase: float = 0.0
+    size: float | None = None
+
+    def values(self, parameter: float | Array, largest: float) -> Array:
+        """Return values of the function, of the shape of ``parameter``."""
+        x = np.asarray(parameter) / (self.size or largest)
+        return np.asarray(x**self.exponent if self.exponent else np.sin(x + self.phase))
+
+
+FAMILIES: tuple[tuple[BasisFunction, ...], ...] = (
+    *((BasisFunction(power),) for power in (1.0, 2.0, 3.0, 4.0)),
+    *((BasisFunction(0.0, 0.5 * np.pi, size), BasisFunction(0.0, 0.0, size)) for size in (1.0, 180.0 / np.pi)),
+    *((BasisFunction(power),) for power in (-1.0, -2.0, -3.0, -4.0, 0.5, 1.5, -0.5, -1.5)),
+)
+"""Families of functions of a parameter; a number is linear in those of one: a power, or cosine and sine of an angle in
+radians or degrees."""
+ANY_SIGN = 6
+"""Number of families, the first ones, that zero and negative values have."""
+SAMPLED = (1.0, -0.9, 0.15, -1.0, -0.55, -0.2, 0.6)
+"""Values of a parameter, -1 and 1 at the ends of its range. The first two or three give a function, others check
+it."""
 LINEAR = 1e-10
 """Largest error of a linear function, relative to the largest value of its number."""
 ROUND_OFF = 1e-15
@@ -59,6 +89,11 @@ class Range:
             return self.high if x > 0 else self.low
         return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)
 
+    def basis(self, family: Iterable[BasisFunction]) -> Array:
+        """Return functions of the parameter at the sampled values, shape (samples, functions)."""
+        at = np.array([self.value(x) for x in SAMPLED])
+        return np.transpose([each.values(at, self.size) for each in family])
+
 
 @dataclass(frozen=True, eq=False)
 class SampledNumbers:
@@ -88,15 +123,15 @@ class ParameterFunctions:
 
     Attributes:
         ranges: of the parameters.
-        powers: the parameter and exponent of each power.
-        terms: indices of the powers whose product each term is.
+        basis: the parameter and the function of it, of each factor of a term.
+        terms: indices of the factors whose product each term is.
         indices: of the numbers.
         entries: indices of the terms and their coefficients, of each number.
         error: largest error that was found, relative to a number's size.
     """
 
     ranges: tuple[Range, ...]
-    powers: tuple[tuple[int, float], ...]
+    basis: tuple[tuple[int, BasisFunction], ...]
     terms: tuple[tuple[int, ...], ...]
     indices: IntArray
     entries: tuple[tuple[IntArray, Array], ...]
@@ -105,8 +140,8 @@ class ParameterFunctions:
     def values(self, parameters: Sequence[float]) -> Array:
         """Return all numbers of a model that depend on parameters, for given parameter values, as the library
         computes them."""
-        powers = [(parameters[k] / self.ranges[k].size) ** exponent for k, exponent in self.powers]
-        products = np.array([prod(powers[j] for j in term) for term in self.terms])
+        factors = [float(own.values(parameters[k], self.ranges[k].size)) for k, own in self.basis]
+        products = np.array([prod(factors[j] for j in term) for term in self.terms])
         return np.array([weights @ products[terms] for terms, weights in self.entries])
 
     def arrays(self) -> Iterable[tuple[str, NDArray[np.int64] | Array]]:
@@ -142,27 +177,25 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """Return the fitted functions (sums of products of powers of parameters) for all numbers of a model that
+        """Return the fitted functions (sums of products of functions of one parameter) for all numbers of a model that
         change with its parameters."""
-        kinds = np.array([self._best_powers(k) for k in range(len(self._ranges))])
-        powers, terms = dict[tuple[int, float], int](), dict[tuple[int, ...], int]()
+        kinds = np.array([self._family_of_each(k) for k in range(len(self._ranges))])
+        basis, terms = dict[tuple[int, BasisFunction], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
         for kind in np.unique(kinds, axis=1).T:
-            keys = [(k, POWERS[kind[k]]) for k in np.flatnonzero(kind >= 0).tolist()]
+            keys = [(k, FAMILIES[kind[k]]) for k in np.flatnonzero(kind >= 0).tolist()]
             if not keys:
                 continue
             own = np.flatnonzero((kinds == kind[:, None]).all(axis=0))
-            of_keys = [powers.setdefault(key, len(powers)) for key in keys]
+            of_keys = [[basis.setdefault((k, each), len(basis)) for each in family] for k, family in keys]
             for index, row in zip(own.tolist(), self._coefficients(keys, own), strict=True):
                 used = np.argwhere(row)
-                of_terms = [
-                    tuple(j for j, is_in in zip(of_keys, term, strict=True) if is_in) for term in used.tolist()
-                ]
-                numbers = [terms.setdefault(term, len(terms)) for term in of_terms]
+                factors = [[of[j - 1] for of, j in zip(of_keys, own, strict=True) if j] for own in used.tolist()]
+                numbers = [terms.setdefault(tuple(term), len(terms)) for term in factors]
                 indices.append(index)
                 entries.append((np.array(numbers, dtype=np.int64), row[tuple(used.T)]))
         found = ParameterFunctions(
-            self._ranges, tuple(powers), tuple(terms), np.array(indices, dtype=np.int64), tuple(entries)
+            self._ranges, tuple(basis), tuple(terms), np.array(indices, dtype=np.int64), tuple(entries)
         )
         return replace(found, error=self._largest_error(found))
 
@@ -172,25 +205,24 @@ class FunctionFit:
             self._samples[key] = self._sample(values)
         return self._samples[key]
 
-    def _best_powers(self, number: int) -> IntArray:
-        """Return for each number of a model the index of the power of parameter ``number`` in which it is linear;
-        -1: it does not change.
+    def _family_of_each(self, number: int) -> IntArray:
+        """Return for each number of a model the index of the family of functions of parameter ``number`` in which it
+        is linear; -1: it does not change.
 
         Raises:
             ParameterError: a number is linear in none.
         """
         own, middle = self._ranges[number], self._middle
-        at = np.array([own.value(x) for x in SAMPLED])
-        values = np.array([self._at([*middle[:number], x, *middle[number + 1 :]]) for x in at.tolist()])
+        at = [[*middle[:number], own.value(x), *middle[number + 1 :]] for x in SAMPLED]
+        values = np.array([self._at(each) for each in at])
         scale, spread = np.abs(values).max(axis=0), np.ptp(values, axis=0)
-        errors = np.full((len(POWERS), len(scale)), np.inf)
-        for k, power in enumerate(POWERS if own.low > 0.0 else POWERS[:ANY_SIGN]):
-            x = (at / own.size) ** power
-            slope = (values[0] - values[1]) / (x[0] - x[1])
-            line = values[0] + slope * (x - x[0])[:, None]
-            errors[k] = np.abs(values - line).max(axis=0) / np.maximum(scale, np.finfo(float).tiny)
-        # of powers that fit to round-off the first one
-        powers = np.where(errors <= BY_CHANCE, 0.0, errors).argmin(axis=0)
+        errors = np.full((len(FAMILIES), len(scale)), np.inf)
+        for k, family in enumerate(FAMILIES if own.low > 0.0 else FAMILIES[:ANY_SIGN]):
+            x = own.basis(family)
+            fitted = values[0] + (x - x[0]) @ _slopes(x, values)
+            errors[k] = np.abs(values - fitted).max(axis=0) / np.maximum(scale, np.finfo(float).tiny)
+        # of families that fit to round-off the first one
+        families = np.where(errors <= BY_CHANCE, 0.0, errors).argmin(axis=0)
         error = errors.min(axis=0)
         is_linear = (error <= LINEAR) | self._numbers.is_scale
         is_small = spread <= np.maximum(self._chance, BY_CHANCE * scale)
@@ -201,30 +233,29 @@ class FunctionFit:
         missed = np.where(is_changed & ~is_linear, error, 0.0)
         if missed.any():
             self._refuse(own.name, int(missed.argmax()), float(missed.max()))
-        return np.where(is_changed, powers, -1)
+        return np.where(is_changed, families, -1)
 
-    def _coefficients(self, keys: Sequence[tuple[int, float]], chosen: IntArray) -> Array:
-        """Return the coefficients of some numbers of a model as multilinear functions of powers of parameters,
-        shape (numbers, 2, ..., 2)."""
-        if 2 ** len(keys) > MOST_SAMPLES:
+    def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], own: IntArray) -> Array:
+        """Return the coefficients of some numbers of a model in products of functions, one of each parameter or the
+        constant 1, shape (numbers, 1 + functions of the first parameter, ...)."""
+        shape = tuple(1 + len(family) for _, family in keys)
+        if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
             raise ParameterError(
                 f"{names} change numbers of the model together, in ways that more than {MOST_SAMPLES} models would"
                 " show; give fewer of them"
             )
-        shape = (2,) * len(keys)
-        values = np.zeros((len(chosen), *shape))
-        for column, index in enumerate(product(range(2), repeat=len(keys))):
+        values = np.zeros((len(own), *shape))
+        for index in product(*map(range, shape)):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            values.reshape(len(chosen), -1)[:, column] = self._at(at)[chosen]
-        size = np.abs(values).reshape(len(chosen), -1).max(axis=1).reshape(-1, *[1] * len(keys))
-        for axis, (k, power) in enumerate(keys, start=1):
-            first, second = ((self._ranges[k].value(x) / self._ranges[k].size) ** power for x in SAMPLED[:2])
-            high, low = np.moveaxis(values, axis, 0)
-            slope = (high - low) / (first - second)
-            values = np.stack([high - slope * first, slope], axis=axis)
+            values[:, *index] = self._at(at)[own]
+        size = np.abs(values).reshape(len(own), -1).max(axis=1).reshape(-1, *[1] * len(keys))
+        for axis, (k, family) in enumerate(keys, start=1):
+            x, first = self._ranges[k].basis(family), np.moveaxis(values, axis, 0)
+            slopes = _slopes(x, first)
+            values = np.moveaxis(np.stack([first[0] - np.tensordot(x[0], slopes, 1), *slopes]), 0, axis)
         values[np.abs(values) <= ROUND_OFF * size] = 0.0
         return values
 
@@ -259,8 +290,18 @@ class FunctionFit:
     def _refuse(self, name: str, number: int, error: float) -> None:
         own = self._numbers.names[self._numbers.table[number]]
         raise ParameterError(
-            f"{own} are not linear in {name} or a power of it: the best one is off by {error:.1g} of a number. A"
-            " length of a flexible body does that, modes, a kink such as abs(x): leave it out of parameters=, and"
-            " write the numbers for each value with ph.build(model, step, 'value.tables'), which"
-            " library.load_tables() reads"
+            f"{own} are not linear in {name} or a power of it, or in its cosine and sine: the best one is off by"
+            f" {error:.1g} of a number. A length of a flexible body does that, modes, a kink such as abs(x): leave it"
+            " out of parameters=, and write the numbers for each value with"
+            " ph.build(model, step, 'value.tables'), which library.load_tables() reads"
         )
+
+
+def _slopes(x: Array, values: Array) -> Array:
+    """Return the slopes of values along functions x, shape (samples, functions), from as many samples as determine
+    them, shape (functions, ...).
+    """
+    count = 1 + x.shape[1]
+    first = (values[1:count] - values[0]).reshape(count - 1, -1)
+    found = np.linalg.lstsq(x[1:count] - x[0], first, rcond=None)[0]
+    return np.asarray(found.reshape(count - 1, *values.shape[1:]))

@@ -15,11 +15,11 @@ from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.parameter_functions import FunctionFit, SampledNumbers
 from phlexible.libraries.parameters import ParameterData, ParameterRange
-from phlexible.step.tables.declarations import TABLES, Kind
+from phlexible.step.tables.declarations import ANGLE, TABLES, Kind
 from phlexible.step.tables.memory import OF_TYPES
 
-SCALES = ("velocity_weight", "row_length", "force_energy", "scales")
-"""Tables of reference values for comparisons, for which rough values suffice."""
+SCALES = ("velocity_weight", "row_length", "force_energy", "scales", "start of energy")
+"""Tables for which rough values suffice: reference values for comparisons, and energies, which model.c computes."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
     " force_factor force_weight roll_radius rod_value rod_slope rod_share soft_gradient face_number"
@@ -98,12 +98,14 @@ def with_parameters(
     is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
     is_same = is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
+    is_angle = usual.memory["coordinate_of"][usual.memory.counts["constraints"] :] == ANGLE
+    is_scale[kinds == next(k for k, (name, _) in enumerate(parts) if name == "start of theta")] = ~is_angle
     meaning = SampledNumbers([description_of_numbers(name) for name, _ in parts], kinds, is_scale)
     functions = FunctionFit(ranges, sample, meaning).functions()
     changed = [set[str]() for _ in ranges]
     for index, (terms, _) in zip(functions.indices.tolist(), functions.entries, strict=True):
-        for power in {power for term in terms.tolist() for power in functions.terms[term]}:
-            changed[functions.powers[power][0]].add(parts[kinds[index]][0])
+        for factor in {factor for term in terms.tolist() for factor in functions.terms[term]}:
+            changed[functions.basis[factor][0]].add(parts[kinds[index]][0])
     for own, tables in zip(ranges, changed, strict=True):
         if not tables:
             raise ParameterError(f"nothing in the model changes with {own.name}; leave it out of parameters=")

@@ -60,13 +60,16 @@ def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
         for own, is_tunable in zip(data.ranges, data.tunable, strict=True)
     ]
     yield array_of("ph_parameter", "ph_parameters", rows, "{0}")
-    yield f"#define PH_POWERS {len(functions.powers)}"
+    yield f"#define PH_FACTORS {len(functions.basis)}"
     yield f"#define PH_TERMS {len(functions.terms)}"
-    yield "#define PH_PRODUCTS (PH_POWERS + PH_TERMS)"
+    yield "#define PH_PRODUCTS (PH_FACTORS + PH_TERMS)"
     yield f"#define PH_CHANGED {len(functions.indices)}"
-    yield "typedef struct ph_power { int parameter; double size, exponent; } ph_power;"
-    rows = [f"{{{k}, {real(data.ranges[k].size)}, {real(power)}}}" for k, power in functions.powers]
-    yield array_of("ph_power", "ph_powers", rows, "{0, 0.0, 0.0}")
+    yield "typedef struct ph_factor { int parameter; double size, exponent, phase; } ph_factor;"
+    rows = [
+        f"{{{k}, {real(own.size or data.ranges[k].size)}, {real(own.exponent)}, {real(own.phase)}}}"
+        for k, own in functions.basis
+    ]
+    yield array_of("ph_factor", "ph_factors", rows, "{0, 0.0, 0.0, 0.0}")
     for name, array in functions.arrays():
         is_whole = array.dtype.kind == "i"
         yield integers(f"ph_{name}", array.tolist(), "int32_t") if is_whole else reals(f"ph_{name}", array)

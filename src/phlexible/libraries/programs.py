@@ -13,7 +13,6 @@ from llvmlite import binding
 from phlexible.libraries import machine_code
 from phlexible.libraries.linking import Platform
 from phlexible.libraries.machine_code import object_files
-from phlexible.step import programs as step_programs
 from phlexible.step.compilation import passes
 from phlexible.step.compilation.entry_points import EntryPoint, code_folder
 from phlexible.step.compilation.objects import (
@@ -24,16 +23,10 @@ from phlexible.step.compilation.objects import (
     code_settings,
     sources_digest,
 )
-from phlexible.step.programs import PROGRAMS
+from phlexible.step.programs import PROGRAMS, advance, joint_velocities, measure, measured_vectors
 from phlexible.step.tables.memory import Memory
 
-_OF_ALL = (
-    step_programs.advance,
-    step_programs.joint_velocities,
-    step_programs.measured_vectors,
-    step_programs.measure,
-)
-
+_OF_ALL = (advance, joint_velocities, measured_vectors, measure)
 
 BUILT = (*_OF_ALL, *(program.entry for program in PROGRAMS))
 """Programs that some model may need."""
@@ -100,10 +93,9 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
         codes = {c_name(entry.name): entry.module_file().code for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)
         found |= {entry: made[c_name(entry.name)] for entry in missing}
-    for entry in missing:
-        if folder is not None:
-            with suppress(OSError):  # no space left: the next process compiles again
-                ObjectFile(sources_digest(), found[entry], (), ()).write(folder / (entry.name + ending))
+    for entry in missing if folder is not None else ():
+        with suppress(OSError):  # no space left: the next process compiles again
+            ObjectFile(sources_digest(), found[entry], (), ()).write(folder / (entry.name + ending))
     return {f"{c_name(entry.name)}.o": code for entry, code in found.items()}
 
 
