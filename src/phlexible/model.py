@@ -391,7 +391,7 @@ class Model(Mechanism):
             at: "given": the initial pose at rest, where gravity and the loads of t = 0 must balance, stable or not;
                 "static": the stable equilibrium of gravity, loads and joints near it; "unloaded": the initial pose
                 without gravity, loads and preload; "steady_rotation": the rotation of the initial velocities, in
-                axes that turn with it.
+                axes that turn with it. The others are at rest, and warn where the model turns at the start.
             form: "displacement": states (q, v, multipliers); "stress": states (v, stresses,
                 multipliers), about an undeformed pose at rest only: normal forces [N], moments [N m] and forces of
                 springs, [B] (45).

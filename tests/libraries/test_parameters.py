@@ -132,7 +132,7 @@ def test_a_library_with_other_parameters_moves_as_the_model_that_is_built_with_t
 
 
 def linkage(stiffness=1.0, angle=0.0, degrees=0.0) -> ph.Model:
-    """Two bars, the first one turned by an angle, the second one by some degrees from it, and a spring to its end."""
+    """Two bars, the first one turned by an angle, the second one by some degrees from it, and a spring."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     tip = (np.cos(angle), np.sin(angle), 0.0)
     first = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "first", rotation=angle)

@@ -1,4 +1,4 @@
-"""Static equilibria and steady rotations against closed forms; what is refused."""
+"""Static equilibria and steady rotations against closed forms; refusals; rotations left out at rest."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,8 @@ def test_a_blade_that_is_stiff_along_its_axis_keeps_its_bending_modes():
     assert modes.rigid_modes == 0
     assert modes.frequencies == pytest.approx([np.sqrt(5.5850**2 - 16), 5.5850], rel=1e-3)
     for count in (2, 1000):
-        still = blade.linearize().modes(count)
+        with pytest.warns(ph.errors.LeftOutWarning, match="rotation of beam at 4 rad/s"):
+            still = blade.linearize().modes(count)
         assert still.rigid_modes == 0
         assert still.frequencies[:2] == pytest.approx([3.5160, 3.5160], rel=1e-4)
 
@@ -250,3 +251,55 @@ def test_a_spinning_rigid_body_in_its_own_axes():
     assert stable.frequencies == pytest.approx([0, 0, wobble, 3, 3, 3], abs=1e-6)
     tumbling = spun((0, 3.0, 0)).eigenvalues
     assert tumbling.real.max() == pytest.approx(3 * np.sqrt((2 - 1) * (2.5 - 2) / (1 * 2.5)))
+
+
+STEEL = ph.Material(youngs_modulus=2.1e11, density=7850.0)
+
+
+def held_blade(first: ph.Model, port: object) -> ph.Model:
+    blade = first.add(ph.Beam(0.8, ph.RectangularSection(0.05, 0.01), STEEL, elements=4), "blade")
+    first.connect(ph.Fixed(port, blade.start))
+    return first
+
+
+def on_a_frame(rotation: object) -> ph.Model:
+    model = ph.Model(dimension=2)
+    return held_blade(model, model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=rotation))
+
+
+def on_a_hub(speed: float, is_driven: bool) -> ph.Model:
+    model = ph.Model(dimension=2)
+    hub = model.add(ph.RigidBody(1.0, 0.1), "hub", angular_velocity=None if is_driven else (0.0, 0.0, speed))
+    axle = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin))
+    if is_driven:
+        model.apply(axle.drive(angle=lambda t: speed * t))
+    return held_blade(model, hub.origin)
+
+
+def kicked_pendulum(speed: float) -> ph.Model:
+    model = ph.Model(dimension=2, gravity=(0.0, -9.81, 0.0))
+    bob = model.add(ph.RigidBody(1.0, 0.1, center=(0, -0.5, 0)), "bob", angular_velocity=(0.0, 0.0, speed))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bob.origin))
+    return model
+
+
+@pytest.mark.parametrize("at", ["given", "static", "unloaded"])
+@pytest.mark.parametrize(
+    "turning", [on_a_frame(lambda t: 140.0 * t), on_a_hub(140.0, is_driven=True), on_a_hub(140.0, is_driven=False)]
+)
+def test_models_at_rest_say_that_they_leave_a_rotation_out(turning, at):
+    """Centrifugal stiffening is missing: the blade in its plane of rotation has 410 rad/s for 414 at 140 rad/s."""
+    with pytest.warns(ph.errors.LeftOutWarning, match='rotation of .* at 140 rad/s; .* at="steady_rotation"'):
+        still = turning.linearize(at=at).modes(2).frequencies[-1]
+    assert turning.linearize(at="steady_rotation").modes(2).frequencies[-1] > 1.005 * still
+
+
+def test_vibrations_at_the_start_are_no_rotation_that_is_left_out():
+    """A frame that shakes and a pendulum that was kicked stay near the pose; one that turns over does not."""
+    on_a_frame(lambda t: 0.01 * np.sin(50.0 * t)).linearize()
+    swinging = kicked_pendulum(0.3).linearize().modes(1).frequencies
+    assert swinging == pytest.approx(np.sqrt(9.81 * 0.5 / (0.1 + 0.25)))
+    with pytest.warns(ph.errors.LeftOutWarning, match="rotation of bob at 20 rad/s"):
+        kicked_pendulum(20.0).linearize()
+    spun = kicked_pendulum(20.0)
+    spun.linearize(about=spun.equilibrium())  # rest is meant

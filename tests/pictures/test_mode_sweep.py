@@ -41,6 +41,24 @@ def test_a_model_with_fewer_modes_leaves_gaps(tmp_path):
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
+def test_a_sweep_of_speeds_at_rest_warns_once():
+    """Without centrifugal stiffening all speeds have the frequencies of rest; in steady rotation they rise."""
+
+    def blade(speed):
+        model = ph.Model(dimension=2)
+        hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=lambda t: speed * t)
+        body = ph.Beam(0.8, ph.RectangularSection(0.05, 0.01), ph.Material(2.1e11, 7850.0), elements=4)
+        model.connect(ph.Fixed(hub, model.add(body, "blade").start))
+        return model
+
+    speeds = [0.0, 70.0, 140.0]
+    words = "at speed = 140 leaves out the initial rotation of blade"
+    with pytest.warns(ph.errors.LeftOutWarning, match=words) as given:
+        still = ph.mode_sweep(blade, speeds, 2, parameter="speed").frequencies
+    assert len(given) == 1 and np.ptp(still, axis=0) == pytest.approx(0.0, abs=1e-9)
+    assert (np.diff(ph.mode_sweep(blade, speeds, 2, at="steady_rotation").frequencies, axis=0) > 1.0).all()
+
+
 def test_a_value_that_fails_is_named():
     with pytest.raises(ph.ParameterError, match="elements") as refused:
         ph.mode_sweep(lambda n: ph.gallery.four_bar(elements=int(n)), [2, 0], 1, parameter="elements")

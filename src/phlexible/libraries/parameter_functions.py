@@ -4,7 +4,6 @@ parameter.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -41,8 +40,8 @@ FAMILIES: tuple[tuple[BasisFunction, ...], ...] = (
     *((BasisFunction(0.0, 0.5 * np.pi, size), BasisFunction(0.0, 0.0, size)) for size in (1.0, 180.0 / np.pi)),
     *((BasisFunction(power),) for power in (-1.0, -2.0, -3.0, -4.0, 0.5, 1.5, -0.5, -1.5)),
 )
-"""Families of functions of a parameter; a number is linear in those of one: a power, or cosine and sine of an angle in
-radians or degrees."""
+"""Families of functions of a parameter; a number is linear in those of one: a power, or cosine and sine of an angle
+in radians or degrees."""
 ANY_SIGN = 6
 """Number of families, the first ones, that zero and negative values have."""
 SAMPLED = (1.0, -0.9, 0.15, -1.0, -0.55, -0.2, 0.6)
@@ -213,8 +212,7 @@ class FunctionFit:
             ParameterError: a number is linear in none.
         """
         own, middle = self._ranges[number], self._middle
-        at = [[*middle[:number], own.value(x), *middle[number + 1 :]] for x in SAMPLED]
-        values = np.array([self._at(each) for each in at])
+        values = np.array([self._at([*middle[:number], own.value(x), *middle[number + 1 :]]) for x in SAMPLED])
         scale, spread = np.abs(values).max(axis=0), np.ptp(values, axis=0)
         errors = np.full((len(FAMILIES), len(scale)), np.inf)
         for k, family in enumerate(FAMILIES if own.low > 0.0 else FAMILIES[:ANY_SIGN]):
@@ -245,13 +243,14 @@ class FunctionFit:
                 f"{names} change numbers of the model together, in ways that more than {MOST_SAMPLES} models would"
                 " show; give fewer of them"
             )
-        values = np.zeros((len(own), *shape))
-        for index in product(*map(range, shape)):
+        found = np.zeros((*shape, len(own)))
+        for index in np.ndindex(*shape):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            values[:, *index] = self._at(at)[own]
-        size = np.abs(values).reshape(len(own), -1).max(axis=1).reshape(-1, *[1] * len(keys))
+            found[index] = self._at(at)[own]
+        values = np.moveaxis(found, -1, 0)
+        size = np.abs(found).reshape(-1, len(own)).max(axis=0).reshape(-1, *[1] * len(keys))
         for axis, (k, family) in enumerate(keys, start=1):
             x, first = self._ranges[k].basis(family), np.moveaxis(values, axis, 0)
             slopes = _slopes(x, first)
@@ -291,8 +290,8 @@ class FunctionFit:
         own = self._numbers.names[self._numbers.table[number]]
         raise ParameterError(
             f"{own} are not linear in {name} or a power of it, or in its cosine and sine: the best one is off by"
-            f" {error:.1g} of a number. A length of a flexible body does that, modes, a kink such as abs(x): leave it"
-            " out of parameters=, and write the numbers for each value with"
+            f" {error:.1g} of a number. A length of a flexible body does that, modes, a kink such as abs(x): leave"
+            " it out of parameters=, and write the numbers for each value with"
             " ph.build(model, step, 'value.tables'), which library.load_tables() reads"
         )
 

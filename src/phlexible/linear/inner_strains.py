@@ -130,12 +130,8 @@ def _laws(system: System, state: State, motion: sparse.csr_array) -> Iterator[La
     yield from _of_elements(system, state, motion)
     for index, body in enumerate(system.frames):
         if body.relaxation:
-            name, eta, own = (
-                system.bodies[index].name,
-                system.elastic(state, index),
-                motion[system.layout.place(index)],
-            )
-            own = own[body.rigid_count :]
+            name, eta = system.bodies[index].name, system.elastic(state, index)
+            own = motion[system.layout.place(index)][body.rigid_count :]
             rows = sparse.vstack([own, sparse.csr_array(strain_rows(body, eta)) @ own], "csr")
             weights = sparse.block_diag([body.strain.stiffness, sparse.diags_array(body.strain.weights)], "csr")
             units = (*body.coordinate_units, *("1",) * len(body.strain.weights))

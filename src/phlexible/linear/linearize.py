@@ -18,7 +18,7 @@ from phlexible.linear.inner_strains import in_blocks
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates_of
 from phlexible.linear.stability import check_stability
-from phlexible.linear.steady_rotation import check_constant_coefficients
+from phlexible.linear.steady_rotation import check_constant_coefficients, rotation_left_out
 from phlexible.linear.sticking import principal_stiffnesses
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -225,6 +225,8 @@ def linearization(
         check_stability(mechanics)
     if at is OperatingKind.STEADY_ROTATION:
         check_constant_coefficients(system, point, plain)
+    elif state is None:
+        left_out += rotation_left_out(system, point.state, plain)
     names, units = tuple(name for name, *_ in wanted), tuple(unit for _, unit, *_ in wanted)
     for kind, found in (("inputs", tuple(port.name for port in ports)), ("outputs", names)):
         if len(set(found)) < len(found):

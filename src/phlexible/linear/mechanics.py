@@ -168,9 +168,8 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
     by_velocity[3:6, 6:] += carry @ shapes - turning
     by_velocity[6:, :3] = -shapes.T @ spin
     symmetric = second + second.transpose(1, 0, 2, 3)
-    by_velocity[6:, 3:6] = (
-        first.T @ carry + 2 * np.outer(trace @ xi, w) - np.einsum("b,abij,j->ia", w, symmetric, xi)
-    )[1:]
+    carried = first.T @ carry + 2 * np.outer(trace @ xi, w)
+    by_velocity[6:, 3:6] = (carried - np.einsum("b,abij,j->ia", w, symmetric, xi))[1:]
     by_velocity[6:, 6:] = 2 * np.einsum("k,kij->ij", w, gyro)[1:, 1:]
 
     by_shape = np.zeros((6 + n, n))
@@ -369,18 +368,9 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     skew = _symmetric(stiffness, -1.0)
     follows = _has_circulatory_part(skew, stiffness, rows, mass)
     without_potential = sparse.csr_array(sum([skew] * follows, motion.T @ wandering @ motion))
-    mechanics = LinearMechanics(
-        _symmetric(mass),
-        _symmetric(velocity, -1.0),
-        damping,
-        _symmetric(stiffness),
-        rows,
-        np.zeros((size, 0)),
-        np.zeros((0, size)),
-        (),
-        inner_strains(system, state, motion),
-        without_potential if without_potential.nnz else None,
-    )
+    matrices = _symmetric(mass), _symmetric(velocity, -1.0), damping, _symmetric(stiffness), rows
+    others = inner_strains(system, state, motion), without_potential if without_potential.nnz else None
+    mechanics = LinearMechanics(*matrices, np.zeros((size, 0)), np.zeros((0, size)), (), *others)
     left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)

@@ -1,6 +1,6 @@
 """Inputs, outputs and states of linear models: rows with names and units."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -181,9 +181,7 @@ def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor
     return found
 
 
-def _axes_of(
-    port: Attachment, dimension: int, linear: Callable[..., Any], angular: Callable[..., Any]
-) -> list[Any]:
+def _axes_of(port: Attachment, dimension: int, linear: type[Any], angular: type[Any]) -> list[Any]:
     """Return the list of ``linear(port, axis)`` for each world axis followed, if the attachment has an orientation,
     by ``angular(port, axis)`` for each axis of rotation. Used to make forces and torques, or sensors."""
     found = [linear(port, axis) for axis in AXES[:dimension]]

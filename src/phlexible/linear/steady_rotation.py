@@ -1,18 +1,23 @@
-"""Linear models about a steady rotation: whether their coefficients stay constant as the bodies turn."""
+"""Linear models about a steady rotation: whether their coefficients stay constant as the bodies turn, and rotations
+that models at rest leave out.
+"""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.linalg import spsolve
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
-from phlexible.errors import EquilibriumError
+from phlexible.errors import EquilibriumError, PhlexibleError
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.null_space import null_space
 from phlexible.state.forces import applied_forces, gravity_and_load_forces
+from phlexible.state.initial_velocity import with_rigid_velocity
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import centring_matrix, world_matrix
@@ -21,6 +26,34 @@ from phlexible.state.vectors import split_rigid
 
 ANGLE = 1.0  # [rad] of the fastest body; no fraction of a turn, after which a rotor may look as before
 CONSTANT = 1e-5  # relative; laws of the user have derivatives by differences
+STILL = 1e-9  # [rad/s], of round-off of functions of time
+GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 1 rad, if it is no small vibration
+
+
+def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
+    """Describe the rotation of the initial velocities that a linear model at rest leaves out; empty where there is
+    none, or where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
+
+    Args:
+        resting: state about which the model is linearized.
+    """
+    drift = system.rows.drift(system.at(resting))[0]
+    nu = with_rigid_velocity(system, resting).velocity
+    spins = np.linalg.norm(split_rigid(system.layout, nu[None])[1][0], axis=1)
+    speed, motion = float(spins.max(initial=0.0)), world_motions(system, resting) @ centred_motions(system, resting)
+    if not speed > STILL:
+        return ()
+    v = spsolve(sparse.csc_array(motion), nu)
+    if drift.any():
+        later = (replace(resting, time=resting.time + share * ANGLE / speed) for share in (0.3, 0.6, 1.0))
+        with suppress(PhlexibleError):  # functions that end before then
+            gaps = [system.relative_gaps(system.rows.values(system.at(each))[0]).max() for each in later]
+            if max(gaps) < GOES_ON:
+                return ()
+    elif v @ (mechanics.stiffness @ v) > speed**2 * (v @ (mechanics.mass @ v)):
+        return ()
+    turning = f"the initial rotation of {system.bodies[int(spins.argmax())].name} at {speed:.4g} rad/s"
+    return (f'{turning}; where it is steady, at="steady_rotation" has its centrifugal and gyroscopic forces',)
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
@@ -59,12 +92,8 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
     # Laws that creep count by their springs, which are all that moves at once.
     stiff, later = (sum((law.fast_stiffness for law in each.inner), each.stiffness) for each in (mechanics, other))
     sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
-    pairs = (
-        (stiff, later, 1.0),
-        (mechanics.circulatory, other.circulatory, 1.0),
-        (mechanics.damping, other.damping, speed),
-        (mechanics.velocity, other.velocity, speed),
-    )
+    pairs = [(stiff, later, 1.0), (mechanics.circulatory, other.circulatory, 1.0)]
+    pairs += [(mechanics.damping, other.damping, speed), (mechanics.velocity, other.velocity, speed)]
     for before, now, rate in pairs:
         change = sparse.coo_array(motions.T @ (now - before) @ motions)
         share = rate * np.abs(change.data) / np.sqrt(sizes[change.row] * sizes[change.col])

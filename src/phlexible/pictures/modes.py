@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from phlexible.algebra.arrays import (
-    Array,
-    IntArray,
-    called,
-    check_callable,
-    finite,
-    option,
-    positive,
-    text,
-    whole,
-)
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite, option, positive, text, whole
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import velocity_components
@@ -25,7 +15,7 @@ from phlexible.bodies.skin import Skin
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
 from phlexible.display import in_row, short_repr, table
-from phlexible.errors import ModelError, ParameterError, PhlexibleError
+from phlexible.errors import LeftOutWarning, ModelError, ParameterError, PhlexibleError, warn_user
 from phlexible.extras import optional
 from phlexible.linear.equilibria import OperatingKind
 from phlexible.linear.frequency_response import FrequencyResponse
@@ -211,12 +201,7 @@ class ModeShapes(Modes):
 
     @overload
     def plot(
-        self,
-        mode: int,
-        path: str | PathLike[str] | None = None,
-        amplitude: float | None = None,
-        *,
-        axes: "Axes",
+        self, mode: int, path: str | PathLike[str] | None = None, amplitude: float | None = None, *, axes: "Axes"
     ) -> "Axes": ...
 
     def plot(
@@ -455,7 +440,8 @@ def mode_sweep(
         build: the model of a value of the parameter.
         values: of the parameter, shape (k,).
         count: modes, rigid ones included.
-        at: what to linearize about, as of ``Model.linearize``.
+        at: what to linearize about, as of ``Model.linearize``; "steady_rotation" for a speed that is swept. One
+            warning says what the models leave out.
         parameter: name and unit for plots.
 
     Raises:
@@ -484,7 +470,7 @@ def mode_sweep(
     numbers = np.array([finite("values", value) for value in given])
     if not numbers.size:
         raise ParameterError("values must hold at least one number, got none")
-    frequencies, ratios = [], []
+    frequencies, ratios, left_out = [], [], ""
     for number in numbers:
         try:
             linear = linearization(system_of(_built(build, float(number), f"at {parameter} = {number:g}")), at=kind)
@@ -492,9 +478,13 @@ def mode_sweep(
         except PhlexibleError as error:
             error.add_note(f"at {parameter} = {number:g}")
             raise
+        if linear.left_out:
+            left_out = f"the linear model at {parameter} = {number:g} leaves out {'; '.join(linear.left_out)}"
         missing = (0, count - len(modes.eigenvalues))
         frequencies.append(np.pad(modes.frequencies, missing, constant_values=np.nan))
         ratios.append(np.pad(modes.damping_ratios, missing, constant_values=np.nan))
+    if left_out:
+        warn_user(left_out, LeftOutWarning)
     return ModeSweep(parameter, numbers, np.array(frequencies), np.array(ratios))
 
 

@@ -161,12 +161,7 @@ ROUND_OFF = 1e-9  # of the greatest values: a curve below it is one of zeros
 
 
 def _plot_curves(
-    run: RecordedRun,
-    curves: list[tuple[str, Array]],
-    label: str,
-    title: str,
-    path: str | None,
-    axes: Any,
+    run: RecordedRun, curves: list[tuple[str, Array]], label: str, title: str, path: str | None, axes: Any
 ) -> "Figure | Axes":
     with house_style():
         place = new_figure(5.6, 2.8).subplots() if axes is None else axes

@@ -395,27 +395,14 @@ def _poses(run: RecordedRun, count: int) -> list[Pose]:
 
 
 def _scene(
-    mechanism: Mechanism,
-    time: Array,
-    poses: Sequence[Pose],
-    frames: Array,
-    turns: Array,
-    paths: Array,
+    mechanism: Mechanism, time: Array, poses: Sequence[Pose], frames: Array, turns: Array, paths: Array
 ) -> Scene:
     places = AnchorPlaces.of(mechanism)
     parts = {placed: whole.name for whole in mechanism.wholes.values() for placed in whole.parts}
     wholes = [parts.get(placed, placed.name) for placed in mechanism.bodies]
     colors = body_colors(mechanism.bodies, wholes)
     drawn = [
-        DrawnBody(
-            placed.name,
-            whole,
-            type(placed.body).__name__,
-            color,
-            skin,
-            *pose,
-            placed.nodes is not None,
-        )
+        DrawnBody(placed.name, whole, type(placed.body).__name__, color, skin, *pose, placed.nodes is not None)
         for placed, whole, color, skin, pose in zip(
             mechanism.bodies, wholes, colors, _skins(mechanism), poses, strict=True
         )

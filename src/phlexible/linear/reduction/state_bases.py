@@ -106,10 +106,7 @@ def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
         np.vstack([B, ports]),
         np.eye(k + m),
     )
-    names = (
-        *(f"{basis.method} state {i}" for i in range(k)),
-        *(f"multiplier {i}" for i in range(m)),
-    )
+    names = (*(f"{basis.method} state {i}" for i in range(k)), *(f"multiplier {i}" for i in range(m)))
     return dense_model(model, matrices, np.hstack([C, outputs]), names)
 
 
