@@ -286,3 +286,21 @@ def test_a_run_from_rest_stays_and_swings_as_the_linear_model(build, stays, clos
     assert np.abs(motion.recording.velocity).max() <= stays
     if close:
         assert misses(model, rest, ports) <= close
+
+
+@pytest.mark.parametrize("time", [0.1, 1e-2, 1e-3, 1e-6])
+def test_contact_stays_stiff_beside_laws_that_creep_fast(time):
+    """Two balls on a floor, joined by a spring that creeps, vibrate on contacts as with a plain one."""
+
+    def balls(**more):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+        shape = ph.RigidBody.sphere(0.1, density=500.0)
+        pair = [model.add(shape, f"ball {x}", position=(x, 0, 0.1)) for x in (0.0, 0.3)]
+        model.apply(ph.Contact(pair, [*pair, floor], stiffness=1e5, friction=0.4, bristle=1e5))
+        model.apply(ph.SpringDamper(pair[0].origin, pair[1].origin, stiffness=1e3, length=0.3, **more))
+        return model.linearize(at="static").modes(12).frequencies
+
+    plain, creeping = balls(), balls(relaxation=ph.Maxwell([(2e3, time)]))
+    for number in plain[plain > 100.0]:  # of contact and bristles across the spring
+        assert np.abs(creeping - number).min() < 1e-3 * number

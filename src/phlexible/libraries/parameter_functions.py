@@ -176,8 +176,8 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """Return the fitted functions (sums of products of functions of one parameter) for all numbers of a model that
-        change with its parameters."""
+        """Return the fitted functions for all numbers of a model that change with its parameters: sums of products
+        of functions of one parameter."""
         kinds = np.array([self._family_of_each(k) for k in range(len(self._ranges))])
         basis, terms = dict[tuple[int, BasisFunction], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
@@ -205,8 +205,8 @@ class FunctionFit:
         return self._samples[key]
 
     def _family_of_each(self, number: int) -> IntArray:
-        """Return for each number of a model the index of the family of functions of parameter ``number`` in which it
-        is linear; -1: it does not change.
+        """Return for each number of a model the index of the family of functions of parameter ``number`` in which
+        it is linear; -1: it does not change.
 
         Raises:
             ParameterError: a number is linear in none.
@@ -235,7 +235,7 @@ class FunctionFit:
 
     def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], own: IntArray) -> Array:
         """Return the coefficients of some numbers of a model in products of functions, one of each parameter or the
-        constant 1, shape (numbers, 1 + functions of the first parameter, ...)."""
+        constant 1. The shape is (numbers, 1 + functions of the first parameter, ...)."""
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)

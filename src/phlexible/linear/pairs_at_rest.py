@@ -18,6 +18,8 @@ from phlexible.state.layout import State
 from phlexible.step.tables.declarations import PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
 
+PUSHES = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
+"""Tables of the normal forces of pairs."""
 BEYOND = 1e-6
 """Relative, by which bristles are bent further to see which of them slip."""
 
@@ -135,8 +137,7 @@ class PairsAtRest:
         """Equations of the same mechanism at rest without the forces of contact groups and without friction of
         contacts between two surfaces. Differences to them are the forces of pairs."""
         memory, are_of_two = self._memory, self._memory["contact_group_laws"] > 0
-        names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
-        numbers = {name: np.where(are_of_two, memory[name], 0.0) for name in names}
+        numbers = {name: np.where(are_of_two, memory[name], 0.0) for name in PUSHES}
         sticks = are_of_two & (memory["contact_group_bristle"] > 0.0)
         numbers["contact_group_friction"] = np.where(sticks, 0.0, memory["contact_group_friction"])
         return self.equations.with_numbers(numbers)
@@ -145,8 +146,7 @@ class PairsAtRest:
     def _without_any_pairs(self) -> RestEquations:
         """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled step
         without contact stiffness, damping and impact losses."""
-        names = ("contact_group_stiffness", "contact_group_damping", "contact_group_impact")
-        return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in names})
+        return self.equations.with_numbers({name: np.zeros_like(self._memory[name]) for name in PUSHES})
 
     def slips(self, state: State) -> Slips:
         """Return, by the number of each contact pair, a mask of three: whether its sliding, rolling and drilling

@@ -84,8 +84,7 @@ def _without_noise(system: System, numbers: IntArray, columns: Array) -> sparse.
     size = np.abs(columns)
     large = size > NOISE * np.sqrt(size.max(axis=1, initial=0.0)[:, None] * size.max(axis=0, initial=0.0))
     rows, own = np.nonzero(large)
-    shape = (int(system.layout.velocity[-1]),) * 2
-    return sparse.csr_array((columns[rows, own], (rows, numbers[own])), shape=shape)
+    return sparse.csr_array((columns[rows, own], (rows, numbers[own])), shape=(len(columns),) * 2)
 
 
 def without_losses(memory: Memory) -> dict[str, Array]:
@@ -182,21 +181,28 @@ class RestEquations:
         """Return the derivatives of the sum of all generalized forces at a pose at rest with respect to pose and to
         velocities. They are along the coordinates with the given indices, shape (velocities, numbers) each.
 
-        Bristles bend with the pose. Stiffness is even in the size of a step, damping odd.
+        Bristles bend with the pose, laws that creep are springs. Stiffness is even in the size of a step, damping
+        odd.
 
         Args:
             state: the pose.
             numbers: of velocities.
             multipliers: of the joints; None: zero.
         """
-        pair, moving, loads = self._step_at_rest(state, multipliers)
+        pair, moving, loads = self._slow._step_at_rest(state, multipliers)
         directions, found = np.zeros((len(numbers), *pair.shape)), []
         for side in range(2):
             self.memory.rows(directions[:, side])["velocity"][np.arange(len(numbers)), numbers] = 1.0
         for size in (1.0, -1.0):
-            slopes = self._equations.derivative(pair, size, moving, loads, directions)[0]
+            slopes = self._slow._equations.derivative(pair, size, moving, loads, directions)[0]
             found.append(slopes[:, : self.memory.counts["velocities"]].T)
         return -(found[0] + found[1]), -(found[0] - found[1]) / 2
+
+    @cached_property
+    def _slow(self) -> "RestEquations":
+        """Equations of this mechanism at rest in which viscoelastic branches have relaxation times of 1e30 s, so
+        that they act as springs. In a step of -1 s their forces would grow by exp(1 s / tau)."""
+        return self.with_numbers({"fading_time": np.full_like(self.memory["fading_time"], 1e30)})
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
         """Return the data of a time step in which nothing moves from the pose of a state: the state tables at both

@@ -31,8 +31,9 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Describe the rotation of the initial velocities that a linear model at rest leaves out; empty where there is
-    none, or where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
+    """Describe the rotation of the initial velocities that a linear model at rest leaves out.
+
+    There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
     Args:
         resting: state about which the model is linearized.
@@ -40,7 +41,7 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
     drift = system.rows.drift(system.at(resting))[0]
     nu = with_rigid_velocity(system, resting).velocity
     spins = np.linalg.norm(split_rigid(system.layout, nu[None])[1][0], axis=1)
-    speed, motion = float(spins.max(initial=0.0)), world_motions(system, resting) @ centred_motions(system, resting)
+    speed, motion = float(spins.max(initial=0.0)), world_matrix(system, resting) @ centring_matrix(system, resting)
     if not speed > STILL:
         return ()
     v = spsolve(sparse.csc_array(motion), nu)
