@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, option, plane_or_space, whole
+from phlexible.algebra.caching import CACHED_COUNT
 from phlexible.algebra.fields import Count, DampingRatio, Flag, Positive, option_of, set_fields
 from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.beam.bases import (
@@ -210,6 +212,10 @@ class Beam(Body):
             ParameterError: another dimension, more modes than the elements have, or a basis of another
                 length, of dependent columns, or one that would lock (see ``check_basis``).
         """
+        return (_recent if self.elements <= SHORT else Beam._discretized)(self, dimension)
+
+    def _discretized(self, dimension: int) -> FloatingBody:
+        """Return what ``discretize`` returns, computed anew."""
         if self.modes is None:
             mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
             return self._assemble(mesh, basis.columns, self.damping_ratio)
@@ -408,6 +414,13 @@ class Beam(Body):
             relaxation=relative_relaxation(self.material, self._sections),
         )
         return replace(body, damping=modal_damping(elastic_mass(body), linear_stiffness(strain), ratio))
+
+
+SHORT = 32
+"""Number of elements of the longest beams whose arrays are cached, the last 64 in any thread. Models that are built
+again share those of equal descriptions; descriptions and arrays never change."""
+
+_recent = lru_cache(CACHED_COUNT)(Beam._discretized)
 
 
 @dataclass(frozen=True)
