@@ -153,8 +153,7 @@ class RodPoints(MaterialPoints):
     def outline(self, count: int) -> tuple[Array, Array]:
         """Return the line that pictures draw for this rigid piece of a rod, from one of its ends to the other,
         shape (2, 3) [m]; ``count`` is not used."""
-        places = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
-        return places, np.zeros((2, 3, 0))
+        return np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]]), np.zeros((2, 3, 0))
 
 
 ROUND_OFF = 1e-9

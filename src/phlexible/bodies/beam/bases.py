@@ -65,11 +65,8 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
         is_sparse: whether the basis of a long beam is a sparse matrix (never for the mean axis, whose columns are
             full).
     """
-    match frame:
-        case Frame.CANTILEVER | Frame.AUTO:
-            removed = [mesh.index(0, component) for component in mesh.components()]
-        case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
-            removed = _simple_supports(mesh)
+    clamped = [mesh.index(0, component) for component in mesh.components()]
+    removed = clamped if frame in (Frame.CANTILEVER, Frame.AUTO) else _simple_supports(mesh)
     kept = np.delete(np.arange(mesh.size), removed)
     if is_sparse and frame is not Frame.MEAN_AXIS and len(kept) > LONG:
         ones = (np.ones(len(kept)), (kept, np.arange(len(kept))))
@@ -340,8 +337,7 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
     Raises:
         ParameterError: naming the remedy.
     """
-    stiffness = linear_stiffness(strain)
-    lower = np.linalg.cholesky(stiffness)
+    lower = np.linalg.cholesky(linear_stiffness(strain))
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     if not (sizes > 0).all():
         raise ParameterError(f"column {int(np.argmin(sizes))} of the basis in modes is zero; leave it out")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, option, plane_or_space, whole
+from phlexible.algebra.arrays import Array, make_arrays_read_only, option, plane_or_space, whole
 from phlexible.algebra.caching import CACHED_COUNT
 from phlexible.algebra.fields import Count, DampingRatio, Flag, Positive, option_of, set_fields
 from phlexible.algebra.sparse import Matrix
@@ -212,10 +212,10 @@ class Beam(Body):
             ParameterError: another dimension, more modes than the elements have, or a basis of another
                 length, of dependent columns, or one that would lock (see ``check_basis``).
         """
-        return (_recent if self.elements <= SHORT else Beam._discretized)(self, dimension)
+        return (_shared if self.elements <= SHORT else Beam._discretized)(self, dimension)
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Return what ``discretize`` returns, computed anew."""
+        """Return this beam as arrays, as ``discretize`` does, computed anew."""
         if self.modes is None:
             mesh, basis = self._coordinates(dimension, is_sparse=not self.damping_ratio)
             return self._assemble(mesh, basis.columns, self.damping_ratio)
@@ -417,10 +417,17 @@ class Beam(Body):
 
 
 SHORT = 32
-"""Number of elements of the longest beams whose arrays are cached, the last 64 in any thread. Models that are built
-again share those of equal descriptions; descriptions and arrays never change."""
+"""Number of elements of the longest beams whose arrays are cached. Models that are built again share the arrays of
+equal beams, since descriptions and arrays never change; the last 64 are stored."""
 
-_recent = lru_cache(CACHED_COUNT)(Beam._discretized)
+
+@lru_cache(CACHED_COUNT)
+def _shared(beam: Beam, dimension: int) -> FloatingBody:
+    """Return the arrays of a short beam, which are read-only, since models with equal beams share them."""
+    body = beam._discretized(dimension)
+    for record in (body, body.strain, body.points):
+        make_arrays_read_only(record)
+    return body
 
 
 @dataclass(frozen=True)

@@ -130,5 +130,4 @@ class BeamPoints(MaterialPoints):
                 at.deflection_z + y * at.twist,
             ]
         )
-        rotations = np.concatenate([at.twist, -at.tilt_z, at.tilt_y])
-        return MaterialPoint(np.array([x, y, z]), shapes, rotations)
+        return MaterialPoint(np.array([x, y, z]), shapes, np.concatenate([at.twist, -at.tilt_z, at.tilt_y]))

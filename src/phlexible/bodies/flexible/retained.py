@@ -271,8 +271,7 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
     scale = 1 / np.sqrt(np.diag(mass))
     if np.linalg.eigvalsh(mass * np.outer(scale, scale))[0] < DEPENDENT_COLUMN:
         raise ParameterError("basis must have independent columns")
-    stiffness = columns.T @ (frequencies[:, None] ** 2 * columns)
-    squares, vectors = eigh(stiffness, mass)
+    squares, vectors = eigh(columns.T @ (frequencies[:, None] ** 2 * columns), mass)
     small, chosen = np.sqrt(squares), columns @ vectors
     assert isinstance(data.points, FlexiblePoints)
     reduced = replace(

@@ -81,8 +81,7 @@ class UserMesh:
     @property
     def points_by_name(self) -> dict[str, IntArray]:
         """Indices of the points in each named group of nodes or facets of this mesh, as a dictionary."""
-        facets = {name: np.unique(corners) for name, corners in self.facet_groups.items()}
-        return {**facets, **self.node_groups}
+        return {name: np.unique(corners) for name, corners in self.facet_groups.items()} | dict(self.node_groups)
 
 
 def user_mesh(mesh: Any, is_flat: bool = True, scale: float = 1.0) -> UserMesh:

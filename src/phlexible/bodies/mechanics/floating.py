@@ -196,8 +196,7 @@ def strains(body: FloatingBody, eta: Array) -> Array:
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
     """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]."""
-    eps = strains(body, eta)
-    return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ eps**2) / 2
+    return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ strains(body, eta) ** 2) / 2
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
