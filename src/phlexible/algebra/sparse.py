@@ -445,8 +445,8 @@ class WeightedSums:
 
     @cached_property
     def _dense(self) -> Array | None:
-        """Matrix W of the weighted sums y = W x as a dense array (count, size) if it is small, else None. None also
-        where sums have to cancel exactly."""
+        """Matrix W of the weighted sums y = W x as a dense array, shape (count, size), or None. It is None where W
+        is large, and where sums have to cancel exactly although not all weights are 1 or -1."""
         if self.count * self.size > FEW:
             return None
         if self.cancels and not (np.abs(self.weights) == 1).all():  # products may round before they cancel

@@ -113,8 +113,8 @@ class Body(ABC):
         return ()
 
     def port_locations(self) -> dict[str, Location]:
-        """Return, by name, where on this body the boundary ports of its port-Hamiltonian model are: the origin,
-        unless a class of bodies has others."""
+        """Return, by name, where on this body the boundary ports of its port-Hamiltonian model are: here the
+        origin; classes of bodies with other ports override this."""
         return {"origin": Origin()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:

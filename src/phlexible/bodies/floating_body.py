@@ -113,8 +113,8 @@ class LocalMoments:
         return np.asarray(planes.toarray() - shapes.T @ shapes)
 
     def elastic_diagonal(self) -> Array:
-        """Return the diagonal of the mass matrix of the n elastic coordinates of this body (without its rigid
-        motion), shape (n,)."""
+        """Return the diagonal of the mass matrix of the n elastic coordinates of a body from these second moments,
+        shape (n,)."""
         diagonal = sum(self.planes[a][a].diagonal() for a in range(3)) - (self.removed**2).sum(axis=0)
         return np.asarray(diagonal[1:])
 

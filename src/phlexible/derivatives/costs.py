@@ -36,7 +36,7 @@ class CostTerm(ABC):
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
         """Return the derivative of this term of a cost with respect to every reading of its sensor over a motion,
-        shape (instants, components)."""
+        shape (instants, components). The weights of the integral over time are included."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,8 +150,8 @@ class CostsOfRun:
         return found
 
     def _reads_same(self, other: Built[Costs]) -> bool:
-        """Return whether the sensors and costs of another (perturbed) model give the same values at the recorded
-        states of this run, up to round-off."""
+        """Return whether the costs of another (perturbed) model have the same constants, terms and sensor readings.
+        Readings are compared at the recorded states of this run, up to round-off."""
         pairs = zip(self._base.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False

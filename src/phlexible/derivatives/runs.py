@@ -476,8 +476,8 @@ def run_from_log(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Return the run that can be differentiated, made of the log of a time stepper. Steps without velocity jumps
-    between them are joined to stretches; ``times`` [s] are the instants to be stored.
+    """Return the run that can be differentiated, made of the log of a time stepper. Consecutive steps without a
+    velocity jump between them become one stretch; ``times`` [s] are the instants to be stored.
 
     Args:
         assembly: whose memory derivatives may write into.

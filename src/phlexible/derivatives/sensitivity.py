@@ -296,7 +296,7 @@ def _read_nearby(
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
     """Return whether changes of pose and velocities at all instants of a run, shape (instants, velocities), are
-    small enough to be the same motion."""
+    round-off. They are compared with the size of the positions, angles and velocities of the run."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),

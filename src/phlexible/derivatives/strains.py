@@ -49,7 +49,7 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
-    shape (history variables,). With ``like``, contact pairs are in the rows that they have in that state."""
+    shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that is given."""
     places, rows = strain_places(assembly), []
     if not len(places):
         return np.zeros(0)

@@ -63,8 +63,8 @@ def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """Return a drag point (grip) at a port of a body, by adding a zero force (and torque) to the model there.
-    Return None if no load can act there."""
+    """Return a drag point (grip) at a port of a body, or None if the model refuses a force there. It is a zero
+    force that is added to the model, with a zero torque if the body is rigid and can rotate."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:

@@ -66,8 +66,8 @@ class TapedRun(RecordedRun):
 
     @cached_property
     def instants(self) -> Instants:
-        """Return the instant of this run, whose vectors are numbers of the tape, so that formulas of sensors are
-        recorded as operations."""
+        """Return the state of a model at one instant, whose vectors are symbolic numbers of a tape. So formulas of
+        sensors, evaluated with it, are recorded as operations that a library can repeat."""
         at = self.recording.instants()
         return MeasuredInstant(
             at.time, at.position, at.rotation, at.eta, at.velocity, at.prescribed, measured=self.measured

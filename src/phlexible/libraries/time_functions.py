@@ -248,8 +248,8 @@ def _polynomial(signal: Columns, times: Array, y: Array, start: float, step: flo
 
 
 def _rounded(number: float, error: float) -> float:
-    """Return the number with the fewest decimal digits within an error of the given one, which is probably what the
-    user wrote."""
+    """Return the number with the fewest significant digits within an error of the given one, which is probably what
+    the user wrote. It is 0 if that is within the error."""
     shorter = (0.0, *(float(f"{number:.{digits}g}") for digits in range(1, 16)))
     return next((x for x in shorter if abs(x - number) <= error), number)
 

@@ -193,8 +193,8 @@ def _surface(scene: Scene, surface: DrawnBody, pack: Packing) -> Tree:
 
 
 def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
-    """Return a run of a few seconds of the model, simulated in advance to find how far things move; None if no step
-    succeeds."""
+    """Return a run of a few seconds of the model, simulated in advance so that a page can choose its view and
+    scales; None if no step succeeds."""
     span = min(WAITS * parts.rate, MOST_STEPS * run.step_size, np.inf if parts.duration is None else parts.duration)
     with suppress(PhlexibleError):
         run.run(max(span, run.step_size))

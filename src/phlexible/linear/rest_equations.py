@@ -216,6 +216,7 @@ class RestEquations:
 
 
 def rest_equations(system: System, is_redundant: bool = False) -> RestEquations:
-    """Assemble the tables of a system for the compiled step, and return its equations of time steps between poses
-    at rest. These evaluate forces and their derivatives."""
+    """Assemble the tables of a system for the compiled step, and return its equations of quasi-static steps between
+    poses at rest. These evaluate forces and their derivatives. ``is_redundant`` says that constraints of joints may
+    depend on each other."""
     return RestEquations(assemble(system), is_redundant)

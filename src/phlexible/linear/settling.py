@@ -142,8 +142,8 @@ class StepsToRest:
         return None if closed is None else self._with_bristles(closed, multipliers)
 
     def _joint_forces(self, state: State) -> Array:
-        """Return the multipliers of the joints, shape (rows,), at the moment when the mechanism is released at a
-        pose at rest. Friction limits of joints depend on them."""
+        """Return the joint forces (Lagrange multipliers), shape (rows,), of the accelerations with which the
+        mechanism starts from rest in a state. Friction limits of joints depend on them."""
         multipliers = np.zeros(int(self._system.layout.multiplier[-1]))
         if len(self._rows):
             rows = self._system.rows.small_matrix(self._system.at(state, prescribed=self._prescribed))[self._rows]
@@ -151,9 +151,9 @@ class StepsToRest:
         return multipliers
 
     def _with_bristles(self, state: State, multipliers: Array) -> State:
-        """Return a state in which friction springs are deflected by the displacement from the first pose. They are
-        deflected as far as friction limits for the given joint multipliers allow. Their stiffness is stored in the
-        tables of the compiled step."""
+        """Return a state in which friction springs are deflected by the displacement from the first pose. The
+        friction limits, which follow from the given joint multipliers, bound the deflections. This also writes
+        their stiffness into the tables of the compiled step."""
         known = replace(state, theta=self._equations.assembly.initial_thetas(state))
         return self._friction.write(self._friction.at(known, multipliers), self._equations.memory)
 

@@ -156,7 +156,8 @@ def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
     """Yield one or all coordinates of a joint as rows of a linear model: name, whether it is an angle, and
-    derivative with respect to the small motions, shape (velocities,).
+    derivative with respect to the small motions, shape (velocities,). ``kind_names`` are the words for an angle and
+    for a displacement in the names.
 
     Args:
         kind_names: words for coordinates that turn and for those that slide.

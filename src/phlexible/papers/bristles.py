@@ -178,8 +178,8 @@ def couple_forces(m: Array, moment: Array) -> Array:
 
 
 def _solve_moments(m: Array, moment: Array) -> Array:
-    """Return B^-1 times moments (T, 3), shape (T, 3). The matrix B = sum(|m|^2 I - m m^T) over the d body-fixed
-    direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
+    """Return the solutions x of B x = moment at T instants, shape (T, 3). The matrix B = sum(|m|^2 I - m m^T) over
+    the d body-fixed direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
     B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 

@@ -59,8 +59,8 @@ class StrainForm(PortHamiltonianModel):
         return sparse.eye_array(self._counts[1])
 
     def _gyroscopic_matrix(self, x: Array) -> Matrix | None:
-        """Return the skew matrix of the gyroscopic forces of a body at the state x, shape (velocities, velocities),
-        or None, which means zero."""
+        """Return None, since this port-Hamiltonian form of a body has no gyroscopic forces. Subclasses that have
+        some return their skew matrix at the state x, shape (velocities, velocities)."""
         return None
 
     def _dashpot_coefficients(self) -> Array:

@@ -149,8 +149,8 @@ def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
 
 
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the rotation angle of the heaviest body over time, for mechanisms without a joint to the
-    world, such as satellites; None for others."""
+    """Return a panel with the rotation angle over time of the heaviest body that can rotate. It is for mechanisms
+    with joints of which none is to the world, such as satellites; None for others."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]
@@ -252,7 +252,8 @@ def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """Return the node of a flexible body that its shape functions move most, as seen from the first interface."""
+    """Return the node of a flexible body that moves most relative to its first interface: the sum of squares of its
+    displacements over all shape functions is largest."""
     seen = _seen_from_interface(points, points.nodes, points.shapes)
     return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
 

@@ -263,7 +263,8 @@ def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
 
 
 def spread_labels(axes: "Axes", texts: Sequence[Any]) -> None:
-    """Move texts in matplotlib axes down until none covers another. The figure must have been laid out before."""
+    """Move texts in matplotlib axes down until none covers another, or until a number of tries is spent. The figure
+    must have been laid out before."""
     renderer: Any = axes.get_figure(root=True).canvas.get_renderer()  # type: ignore[union-attr]
     placed: list[Any] = []
     for text in texts:

@@ -276,7 +276,8 @@ class Interconnection(ComposedModel):
 
     def port_matrix(self, x: Array) -> Matrix:
         """Return the input matrix of two connected port-Hamiltonian models at the state x, shape (n, outer inputs).
-        It has the inputs of those ports that are not connected."""
+        Its inputs are those of the ports that are not connected. n counts the states of both models and the
+        multipliers of the coupling, whose rows are zero."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(

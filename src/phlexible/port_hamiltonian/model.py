@@ -619,8 +619,8 @@ class MorePorts(Renamed):
         return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides (J - R) z + B u of a model with additional ports, shape (T, n). There are T
-        states x, efforts z and inputs u. Inputs that share a column of B are added."""
+        """Return the right-hand sides (J - R) z + B u of this port-Hamiltonian model for T states x, shape (T, n).
+        Some of its ports are given more than once: inputs that share a column of B are added."""
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)

@@ -179,8 +179,8 @@ class FunctionSet:
         return self._timed_rates(at) + self.rates_along(self.gradients(at), self.set.prescribed_rates(at))
 
     def _timed_rates(self, at: Instants) -> Array:
-        """Return the time derivatives that the scalar functions of this set have because drives follow prescribed
-        paths, while bodies and ground frames stand still. The result has the shape (instants, functions)."""
+        """Return the partial time derivatives of the scalar functions of this set, shape (instants, functions).
+        They are due to the prescribed paths of drives, while bodies and ground frames stand still."""
         if not self._is_timed:
             return np.zeros((at.count, self.count))
         return self.wiring.owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]

@@ -140,9 +140,9 @@ class Layout:
         return Clusters(tuple(self.cluster.tolist()))
 
     def node(self, part: int) -> int:
-        """Return the index of the matrix block that holds the unknowns with the number ``part`` in the block
-        elimination of a step. Unknowns are numbered: carriers (floating bodies, or nodes of other bodies) first,
-        then auxiliary vectors and constraints."""
+        """Return the index of the matrix block that holds group ``part`` of unknowns in the block elimination of a
+        step. Groups are numbered: carriers first (floating bodies, or nodes of other bodies), then auxiliary
+        vectors and constraints. Nodes of a soft body may share a block."""
         return self.clusters.node(part)
 
     def row_in_node(self, part: int) -> int:

@@ -102,7 +102,7 @@ def _acceleration(system: System, at: Instants, coordinate: Coordinate) -> float
 
 
 def _rate(system: System, velocity: Array) -> float:
-    """Return a characteristic rate of the motion with given velocities, shape (velocities,): the larger of the
-    largest angular velocity and the largest translational velocity over a body length [1/s]."""
+    """Return a characteristic rate of the motion with given velocities, shape (velocities,): the largest component
+    of all angular velocities, or of all translational velocities over a body length, whichever is larger [1/s]."""
     spins, linear = velocity[system.layout.spin[2]], velocity[system.layout.linear]
     return max(float(np.abs(spins).max(initial=0.0)), float(np.abs(linear).max(initial=0.0)) / system.body_length)

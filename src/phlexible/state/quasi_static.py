@@ -155,9 +155,9 @@ class RigidMotions:
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
 
     def acceleration(self, rigid: Array) -> Array:
-        """Return the accelerations of all bodies, shape (velocities,), for given accelerations along the rigid
-        motions of bodies and rods, shape (rigid motions,). Centripetal accelerations of the sections of rotating
-        rods are added."""
+        """Return the accelerations of all bodies, shape (velocities,), from the accelerations along their rigid
+        motions, shape (rigid motions,). A floating body has rigid motions, and a whole rod has them. Centripetal
+        accelerations of the sections of rotating rods are added."""
         if self.basis is not None:
             return np.asarray(self.basis @ rigid + self.turning)
         result = self.turning.copy()
@@ -391,9 +391,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _load_factors(system: System, share: float) -> tuple[float, float]:
-    """Return two factors for the share of the loading that acts in a quasi-static problem: the factor of the loads
-    alone, and the factor of loads and force elements together. In models with rods only the loads are scaled, in
-    others both.
+    """Return (share, 1) in models with rods, else (1, share): the factor of the loads alone, and that of loads and
+    force elements together, for the share of the loading that acts in a quasi-static problem.
 
     Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
     acts.

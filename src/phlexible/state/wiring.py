@@ -114,7 +114,7 @@ class Wiring:
     @cached_property
     def pairs(self) -> Pattern:
         """Sparsity pattern, shape (difference vectors, difference vectors), of the pairs of difference vectors
-        whose scalar product is a term of a function."""
+        whose scalar products the constraints and force coordinates of a mechanism contain."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
@@ -149,7 +149,8 @@ class Wiring:
     @cached_property
     def carrier(self) -> IntArray:
         """Index of the carrier (floating body, or node of another body) that moves each world vector, shape
-        (vectors,); negative for vectors of the ground."""
+        (vectors,). A world vector is a point or a direction that is fixed to a body. The index is negative for
+        vectors of the ground."""
         return np.array(self.carriers, dtype=np.int64)
 
     @cached_property

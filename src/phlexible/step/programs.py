@@ -138,14 +138,14 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
-    """Return the titles of the families of forces because of which a model cannot be stepped in SIMD lanes (several
-    mechanisms at the same time); empty if it can."""
+    """Return the names of those types of forces of a model that cannot be stepped in SIMD lanes (several mechanisms
+    at the same time). The result is empty if the model can."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """Store the addresses of compiled functions in the tables of several mechanisms that SIMD lanes step at the
-    same time; Numba compiles functions that are missing.
+    """Store the addresses of the compiled functions that a model needs in the tables of several mechanisms, which
+    SIMD lanes step at the same time. Numba compiles functions that are missing.
 
     ``memory`` is that of one of the mechanisms.
     """

@@ -649,8 +649,8 @@ class _Search:
         return found.x, np.zeros(len(x))
 
     def _after_short_step(self, step: Array) -> Array:
-        """Return the unknowns after a short last step without another simulation; predictions are updated by their
-        derivatives."""
+        """Return the fitted parameters after the last update of the Gauss-Newton search, which is so small that no
+        further simulation is needed. Predictions of this search are updated by their derivatives."""
         assert self._known is not None, "simulated"
         values, predictions = self._known
         moved = [replace(each, model=each.model + each.slopes @ step) for each in predictions]

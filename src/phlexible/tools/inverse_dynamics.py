@@ -54,8 +54,9 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Return the change of the inputs over all steps that minimizes the sum of three squares (docs/theory.md, 9;
-    (9.13)): output errors, inputs, and final velocities.
+    """Return the change of the inputs over all steps that minimizes the weighted sum of three squares: the
+    remaining output errors ``left``, the inputs ``used``, and the final velocities with weights ``rest``
+    (docs/theory.md, 9; (9.13)).
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).

@@ -701,8 +701,9 @@ class _Descent:
         return np.asarray(left[:, kept].T * factors)
 
     def _price(self, x: Array, slopes: Array) -> float:
-        """Return the factor by which the cost is multiplied so that its curvature is about 1, as the search
-        assumes."""
+        """Return the factor by which the cost of an optimal control problem is multiplied for the search. It is 1
+        over the curvature along one random trial change of the inputs, or 1 over the size of the slopes if that
+        curvature is not positive."""
         problem, draw = self._problem, np.random.default_rng(1)
         change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
         way = np.clip(x + change, problem.low, problem.high) - x

@@ -85,7 +85,7 @@ class LumpedMass:
     @property
     def moments(self) -> Array:
         """Mass moments of this lumped mass on a beam, the integrals of (1, x, y, z) (1, x, y, z)^T dm; shape (4, 4)
-        [kg, kg m, kg m2]. Coordinates are from its point on the axis."""
+        [kg, kg m, kg m2]. Coordinates are measured from the point of the beam's axis to which it is attached."""
         about = np.asarray(self.inertia, dtype=np.float64)
         center = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
         return np.asarray(self.mass * np.outer(center, center) + np.diag([0.0, *(about.sum() / 2 - about)]))
@@ -417,8 +417,8 @@ def section_strains(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the strains of a beam's cross-sections at k points per unit of n coordinates. The result is a
-    dictionary by kind (stretch, shear, twist, bending) of matrices (k, n)."""
+    """Return the matrices (k, n) that turn n elastic coordinates of a beam into strains of its cross-sections at k
+    points. The result is a dictionary by kind: stretch, shear along y and z, twist, bending about y and z."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -456,8 +456,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
-    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section: shear that is coupled with
-    other strains in Euler-Bernoulli theory, or a mass centre off the axis without rotary inertia.
+    """Raise ``ParameterError`` if the beam theory cannot represent a cross-section. In Euler-Bernoulli theory shear
+    must not be coupled with other strains, a mass centre off the axis needs rotary inertia, and other theories need
+    shear areas.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.

@@ -60,8 +60,9 @@ def checked_positions(length: float, x: ArrayLike) -> Array:
 def section_resultants(
     beam: Beam, data: FloatingBody, x: Array, eta: Array, rates: Array | None, inner: Array | None = None
 ) -> SectionResultants:
-    """Return section forces and moments of a beam at s positions x [m] for elastic coordinates eta (T, n) at T
-    instants. At a node they are those of the element to its right.
+    """Return section forces and moments of a beam at the positions x (s,) [m] along it, for elastic coordinates eta
+    (T, n) at T instants. ``inner`` are the strains of Maxwell branches. At a node the forces are those of the
+    element to its right.
 
     Without shear Q_y = -dM_z/dx and Q_z = dM_y/dx.
 

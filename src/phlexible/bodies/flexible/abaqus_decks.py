@@ -103,8 +103,8 @@ class _Scope:
     rows: list[list[str]] = field(default_factory=list)
 
     def define(self, kind: str, name: str, block: _KeywordBlock) -> None:
-        """Store a keyword block that lists members of a set or surface of this part of an Abaqus deck. Its keys are
-        the kind ("NSET", "ELSET", "SURFACE") and the name, regardless of case."""
+        """Append a keyword block to the blocks of its name in this part of an Abaqus deck. It lists members of a
+        set or surface. Keys are the kind ("NSET", "ELSET", "SURFACE") and the name in lower case."""
         self.sets.setdefault((kind, name.casefold()), []).append(block)
         self.spelled.setdefault((kind, name.casefold()), name)
 

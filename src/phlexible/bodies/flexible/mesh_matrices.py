@@ -185,8 +185,9 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return minus the nodal forces of the stress of the quadratic strain of two displacement shapes i <= j, for
-    all pairs; shape (N d, pairs). Modal derivatives are the responses to them.
+    """Return minus the nodal forces that the quadratic strain of two displacement shapes i <= j causes, for all
+    pairs; shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2. Modal derivatives are the
+    responses to these forces.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

@@ -225,8 +225,8 @@ class FramedStructure:
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Return the ``count`` lowest vibration modes of this elastic structure without rigid motions (under its
-        frame conditions), shape (N, count), in ascending order of frequency.
+        """Return the ``count`` lowest vibration modes of this elastic structure, shape (N, count), in ascending
+        order of frequency. The conditions that fix the body frame to the body exclude rigid motions.
 
         Raises:
             ParameterError: more modes than the body has.

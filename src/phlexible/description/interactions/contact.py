@@ -374,8 +374,9 @@ class Contact(ForceElement):
 
     @cached_property
     def _members(self) -> dict[int, tuple[Member, ...]]:
-        """Return the cache of a contact's members (spheres, segments, points, solids), by the dimension of the
-        model, since computing thousands of them takes a while."""
+        """Return a dictionary that stores the members of this contact by the dimension of the model. It is empty at
+        first, and filled when members (spheres, segments, points, solids) are computed, since thousands of them
+        take a while."""
         return {}
 
     def _check_search(self) -> None:
@@ -452,8 +453,8 @@ class Contact(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Return the two ports of a contact: the one that carries the touched surface (or second sphere) and the
-        touching point; of a contact group the first and the last."""
+        """Return the two ports of a contact: the port of the touched surface (or second sphere) and the port of the
+        touching point. Of a contact group these are the start of the first member and the end of the last."""
         if self.is_contact_group:
             members = self.members()
             return members[0].start, members[-1].end

@@ -721,8 +721,8 @@ def check_depths(owner: object, members: Sequence[Member], dimension: int) -> No
 
 
 def _is_filled(solid: Member) -> bool:
-    """Return whether the middle of a solid contact member is inside its material. No other body may be there;
-    planes, hollow shapes and rings have empty middles."""
+    """Return whether the middle of a solid contact member is inside its material: true for a ball or a block, false
+    for a plane, a hollow shape or a ring."""
     return solid.kind.is_solid and solid.around >= 0 and bool(signed_distances(solid, np.zeros((1, 3)))[0] < 0)
 
 

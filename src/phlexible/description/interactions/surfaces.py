@@ -377,7 +377,7 @@ class Plane(Touchable):
 
     @cached_on_owner
     def unit_normal(self) -> Array:
-        """Return the unit normal of a contact plane in world axes at the initial pose, shape (3,)."""
+        """Return the unit normal of this contact plane in world axes at the initial pose, shape (3,)."""
         return unit_vector("normal", self.normal)
 
     @cached_property

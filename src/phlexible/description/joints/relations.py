@@ -220,8 +220,8 @@ class Screw(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Return the position and the angle of a screw with their factors 1 and -lead / (2 pi) in the linear
-        relation."""
+        """Return the position and the angle of a screw joint with their factors 1 and -lead / (2 pi): the screw
+        keeps position - lead / (2 pi) angle constant."""
         turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
         return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
 

@@ -29,7 +29,7 @@ from phlexible.errors import ModelError
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], equal_count: int) -> str:
-    """Return the name for a new body of a model: the user's name if no other body has it, or without one "beam 1",
+    """Return the name for a new body of a model: the user's name, which must not be taken, or without one "beam 1",
     "beam 2", ..., counted after the ``equal_count`` bodies of the same class.
 
     Raises:

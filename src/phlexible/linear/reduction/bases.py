@@ -229,8 +229,8 @@ class MotionAnswers(Answers):
 
     def errors(self, basis: Array, grid: Array) -> Array:
         """Return the relative error of the frequency response of the second-order model, reduced with ``basis``,
-        shape (n, k), at each frequency of ``grid`` [rad/s]. The reference is the model in all known modes and
-        static responses."""
+        shape (n, k), at each frequency of ``grid`` [rad/s]. The reference is the model reduced with all modes and
+        static responses that were computed."""
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 

@@ -260,8 +260,9 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Return a reduction basis of states as orthonormal columns, shape (n, order), by the iterative rational Krylov
-    algorithm for port-Hamiltonian models (pH-IRKA of pyMOR); rigid motions that inputs cause come first.
+    """Return a reduction basis of states as orthonormal columns, by the iterative rational Krylov algorithm for
+    port-Hamiltonian models (pH-IRKA of pyMOR). Undamped rigid motions that the inputs can excite come first. The
+    shape is (n, order), or (n, fewer) where the model has fewer such states.
 
     Raises:
         MissingExtraError: pyMOR is not installed.

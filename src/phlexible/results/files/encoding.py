@@ -179,8 +179,8 @@ class UnstoredFunction:
     initial: Array
 
     def __call__(self, time: float, *measured: object) -> Array:
-        """Return the value of a function of time at t = 0, the only one that a results file stores; controllers are
-        given their measurements as well, which are not used.
+        """Return the value of a function of time at t = 0, the only one that a results file stores. Other times
+        raise ``ModelError``. Controllers are given their measurements as well, which are not used.
 
         Raises:
             ModelError: any other time.

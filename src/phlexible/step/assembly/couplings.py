@@ -508,8 +508,8 @@ def couplings(
     loads: tuple[tuple[int, int, int], ...],
     moving: int,
 ) -> Couplings:
-    """Return the structure of all interactions (which bodies they couple, through which vectors); calls with equal
-    arguments share one cached object."""
+    """Return the structure of all interactions (which bodies they couple, through which vectors). Calls with equal
+    arguments share one cached object, unless there are more than ``LARGEST`` difference vectors (chords)."""
     widths = tuple(np.diff(layout.carrier_velocity).tolist())
     rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
     own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)

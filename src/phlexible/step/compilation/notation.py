@@ -577,8 +577,8 @@ def are_in_lanes(builder: Any, rows: Any) -> Any:
 
 @emitted_by(FORMS[int], CHOICE, FORMS[int])
 def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
-    """Return the integer of one SIMD lane (mechanism) of an integer that has a value for each lane; emits the LLVM
-    code for it in compiled code of the time step."""
+    """Return element ``lane`` of an integer that has a value for each SIMD lane (mechanism), as an LLVM value, and
+    emit the code for it. An integer that all lanes share is returned as it is."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 

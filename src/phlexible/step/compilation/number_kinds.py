@@ -330,8 +330,9 @@ class Secant(NumberKind):
         return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
 
     def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
-        """Emit LLVM code that builds a secant number from its value and its moves (change in the step and three
-        weights; None: zero); returns the LLVM value."""
+        """Emit LLVM code that builds a secant number: the value of a number at the start of a step, its change in
+        the step, and three weights that reproduce the change. ``moves`` are change and weights (None: zero);
+        returns the LLVM value."""
         found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
         for i, part in enumerate((value, *moves)):
             found = builder.insert_value(found, zero if part is None else part, i)

@@ -193,8 +193,8 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Return whether a clock (instants of the steps to come) continues the uniform grid of steps that the run used
-    up to the checkpoint."""
+    """Return whether a clock (instants of the steps to come) continues the run of a checkpoint: with its start
+    time, its step, and from the step that it has reached."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

@@ -91,7 +91,7 @@ class LaneStepper:
 
     def velocities(self) -> Array | None:
         """Return the velocities of all mechanisms in the lanes, projected so that they satisfy the joints, shape
-        (velocities, lanes); None if joints of a mechanism depend on each other."""
+        (velocities, lanes); None if constraints of a mechanism are redundant (linearly dependent)."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)

@@ -108,7 +108,8 @@ class MechanismState:
 
     def joint_velocities(self, time: float) -> Array | None:
         """Return the present velocities projected so that they satisfy the joints at a time [s], shape
-        (velocities,), without changing the state; None where the joints are redundant at this pose only.
+        (velocities,), without changing the state. Return None where joints that were independent at the start are
+        redundant at this pose, and in models with moving frames whose joints can be locked or released.
 
         Equals ``projected_velocities`` of a motion, by the elimination of a step. None where joints are redundant
         that were independent at the start, and in models with moving frames whose joints can be locked or released.

@@ -119,7 +119,8 @@ def checked_initial_state(system: System, state: State) -> State:
 
 
 def recorded_state(system: System, stepper: "Stepper", state: State) -> RecordedStates:
-    """Return the recording of a state as one instant, with multipliers and forces from its accelerations."""
+    """Start the stepper in a state, and return the recording of this state as one instant. Its multipliers and
+    forces belong to the accelerations of the state."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
     found = stepper.reactions(state.time, np.inf)()

@@ -71,8 +71,8 @@ class StepCall:
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Call the compiled step loop for the steps of this call alone, and store its answer or the exception in
-        the call."""
+        """Call the compiled step loop for this call alone, not in lanes with others, and store its answer or the
+        exception in the call."""
         if self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
             self.request["steps"] = self.most

@@ -179,9 +179,10 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return the mean force of a one-sided element (such as a string that can be slack) plus that of its damper d,
-    never below zero. The damper acts only where the extension x is positive; x starts at x0 and changes by
-    ``change``. Then follows the derivative to x at the end; ``slope`` is that of ``force``.
+    """Return the mean force of a one-sided element (such as a string that can be slack) with its damper, never
+    below zero, and its derivative to x at the end. The extension x starts at x0 and changes by ``change``; the
+    damper (d: damping over the length of the step) acts only where x is positive. ``force`` and its derivative
+    ``slope`` are without the damper.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """

@@ -432,8 +432,8 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
-    """Return the sum of all contact stiffnesses over effective masses (squared frequencies, [1/s2]) of the bodies
-    that the stop of force element f acts on."""
+    """Return the contact stiffness of the stop of force element f over the effective mass of each body on which it
+    acts, summed over these bodies [1/s2]."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)

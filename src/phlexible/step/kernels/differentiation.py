@@ -199,9 +199,10 @@ def _evaluate(
     equations: Numbers,
     ends: Numbers,
 ) -> None:
-    """Compute the residuals of ``count`` recorded steps, shape (count, unknowns), each between two stored states.
-    If ``ends`` is not empty it receives the first state of each step with history variables (creep, bristles,
-    impact speeds) as they are at its end. ``damping`` is numerical damping, a multiple of the stiffness.
+    """Compute the residuals of ``count`` recorded steps, shape (count, unknowns); a step is stored as its states at
+    start and end. If ``ends`` is not empty it receives the state at the start of each step, but with the history
+    variables (creep, bristles, impact speeds) of its end. ``damping`` is numerical damping, a multiple of the
+    stiffness.
 
     Args:
         header: of the tables; the state in them is overwritten.

@@ -232,7 +232,7 @@ class Memory:
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return one table of this memory by its name as a view: shape (entries,) for numbers, (entries, 3) for
-        vectors, (entries, 3, 3) for matrices.
+        vectors, (entries, 3, 3) for matrices. Names that end in ``_count`` give a new array.
 
         For a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
         """

@@ -92,8 +92,8 @@ def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, flo
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j are both balls (no line segment), so that their nearest points are
-    known."""
+    """Return whether contact members i and j are both points or spheres, none a line segment, so that their nearest
+    points are known."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
@@ -106,9 +106,10 @@ def position_in_step(t: Tables, p: int, share: float) -> Vector:
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """Return the distance of contact members i and j after ``share`` of the step (0: start, 1: end) [m], and the
-    parameters 0 .. 1 of the nearest points on their axes. Distances are those of axes and centres: radii are not
-    subtracted."""
+    """Return the distance of contact members i and j after ``share`` of the step (0: start, 1: end) [m], and two
+    parameters. Between balls or line segments it is the distance of centres or axes, without radii, and the
+    parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed distance to the
+    surface, and the parameters are 0."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:

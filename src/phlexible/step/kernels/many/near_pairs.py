@@ -149,8 +149,9 @@ def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _search_pairs(t: Tables) -> None:
-    """Compute new bounding boxes of all contact members, list all pairs whose boxes overlap as candidate pairs, and
-    sort them."""
+    """Compute new bounding boxes of all contact members, and list all pairs whose boxes overlap as candidate pairs.
+    Boxes have a margin and include the motion in the step. The pairs are sorted, unless the list is too short for
+    them."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]

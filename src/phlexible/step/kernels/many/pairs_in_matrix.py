@@ -238,8 +238,9 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix, times its weight. It
-    follows from the displacements of the end's vectors in ``left``."""
+    """Return the displacement of the contact point at end e of a pair, times the weight of this end. It follows
+    from the displacements of the end's points in the table ``left`` and its rotation in ``held_turn``, whose part
+    along the normal is left out. It serves products with Newton's matrix."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
         turned = t.held_turn[end] @ t.held_arm[e // 2]
