@@ -178,7 +178,7 @@ class FunctionFit:
     def functions(self) -> ParameterFunctions:
         """Return the fitted functions for all numbers of a model that change with its parameters: sums of products
         of functions of one parameter."""
-        kinds = np.array([self._family_of_each(k) for k in range(len(self._ranges))])
+        kinds = np.array([self._best_families(k) for k in range(len(self._ranges))])
         basis, terms = dict[tuple[int, BasisFunction], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
         for kind in np.unique(kinds, axis=1).T:
@@ -204,7 +204,7 @@ class FunctionFit:
             self._samples[key] = self._sample(values)
         return self._samples[key]
 
-    def _family_of_each(self, number: int) -> IntArray:
+    def _best_families(self, number: int) -> IntArray:
         """Return for each number of a model the index of the family of functions of parameter ``number`` in which
         it is linear; -1: it does not change.
 
@@ -233,7 +233,7 @@ class FunctionFit:
             self._refuse(own.name, int(missed.argmax()), float(missed.max()))
         return np.where(is_changed, families, -1)
 
-    def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], own: IntArray) -> Array:
+    def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], chosen: IntArray) -> Array:
         """Return the coefficients of some numbers of a model in products of functions, one of each parameter or the
         constant 1. The shape is (numbers, 1 + functions of the first parameter, ...)."""
         shape = tuple(1 + len(family) for _, family in keys)
@@ -243,14 +243,14 @@ class FunctionFit:
                 f"{names} change numbers of the model together, in ways that more than {MOST_SAMPLES} models would"
                 " show; give fewer of them"
             )
-        found = np.zeros((*shape, len(own)))
+        found = np.zeros((*shape, len(chosen)))
         for index in np.ndindex(*shape):
             at = list(self._middle)
             for (k, _), j in zip(keys, index, strict=True):
                 at[k] = self._ranges[k].value(SAMPLED[j])
-            found[index] = self._at(at)[own]
+            found[index] = self._at(at)[chosen]
         values = np.moveaxis(found, -1, 0)
-        size = np.abs(found).reshape(-1, len(own)).max(axis=0).reshape(-1, *[1] * len(keys))
+        size = np.abs(found).reshape(-1, len(chosen)).max(axis=0).reshape(-1, *[1] * len(keys))
         for axis, (k, family) in enumerate(keys, start=1):
             x, first = self._ranges[k].basis(family), np.moveaxis(values, axis, 0)
             slopes = _slopes(x, first)

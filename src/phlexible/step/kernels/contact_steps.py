@@ -432,8 +432,8 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
-    """Return the contact stiffness of the stop of force element f over the effective mass of each body on which it
-    acts, summed over these bodies [1/s2]."""
+    """Return the contact stiffness of a stop over effective mass, summed over the bodies on which the stop acts
+    [1/s2]. It is the stop of force element f."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)
