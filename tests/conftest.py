@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed")  # an example takes longer on a busy machine
+settings.register_profile("untimed", deadline=None)  # an example takes longer on a busy machine
 settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background a shell ignores it

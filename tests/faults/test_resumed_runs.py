@@ -169,7 +169,7 @@ def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch,
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("block", [1, 2, 6])
 def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tmp_path, monkeypatch, name, block):
-    path, record, written = tmp_path / "run.h5", journal.record, []
+    path, record, written = tmp_path / "run.h5", journal.record_bytes, []
 
     def interrupted(*arguments):
         written.append(1)
@@ -181,7 +181,7 @@ def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tm
     monkeypatch.setattr(simulation, "BLOCK_SECONDS", 0.0)
     expected = CASES[name].simulate(70).recording
     monkeypatch.setattr(run_output, "SECONDS", 0.0)
-    monkeypatch.setattr(journal, "record", interrupted)
+    monkeypatch.setattr(journal, "record_bytes", interrupted)
     motion = CASES[name].simulate(70, output=path)
     assert not motion.is_complete and 1 <= len(motion.time) < len(expected.time)
     loaded = ph.Motion.load(path)
@@ -191,13 +191,13 @@ def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tm
 
 
 def test_an_interruption_at_the_end_leaves_a_whole_file(tmp_path, monkeypatch):
-    path, write = tmp_path / "run.h5", run_output.write
+    path, write = tmp_path / "run.h5", run_output.write_results
 
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         write(*arguments)
 
-    monkeypatch.setattr(run_output, "write", interrupted)
+    monkeypatch.setattr(run_output, "write_results", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         CASES["driven"].simulate(STEPS, output=path)
     for motion in (caught.value.motion, ph.Motion.load(path)):

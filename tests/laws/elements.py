@@ -9,7 +9,7 @@ from formulas import formula
 from laws.cases import random_place
 from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.description.interactions.contact_members import distance
+from phlexible.description.interactions.contact_members import segment_distance
 from phlexible.description.interactions.drives import Servo
 from phlexible.description.interactions.force_elements import ForceElement, JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
@@ -140,7 +140,7 @@ class Adding:
         if rng.integers(2):
             end = random_place(rng, a.placed.body, self.sample.scale, self.dimension)(a.placed)
         start, stop = a.initial_position(), end.initial_position()
-        way = distance(start, stop, b.initial_position(), b.initial_position())
+        way = segment_distance(start, stop, b.initial_position(), b.initial_position())
         if way < 0.05 * self.length:
             return None
         one = a if (start == stop).all() else ph.Capsule(a, end, (way + depth) / 2)

@@ -116,6 +116,7 @@ def test_time_reversal_tells_velocities_from_stresses(units, kind):
     assert {kind_of_unit(unit) for unit in units} == {kind}
 
 
+@pytest.mark.filterwarnings("ignore:the linear model leaves out the initial rotation")
 def test_bodies_without_any_stiffness_have_rigid_motions_only():
     """Six of a free rigid body, two of a double pendulum without gravity; also in the stress form."""
     for model, rigid in ((ph.gallery.dzhanibekov(), 6), (ph.gallery.double_pendulum(), 2)):

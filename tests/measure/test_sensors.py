@@ -86,6 +86,7 @@ def test_tables_have_a_column_a_component(tmp_path):
     assert frame.to_numpy() == pytest.approx(numbers[:, 1:])
 
 
+@pytest.mark.filterwarnings("ignore:the linear model leaves out the initial rotation")
 def test_coordinates_of_joints_go_by_their_names_as_those_of_springs():
     """In motions, linear models and controllers, by number or by name; other names are refused."""
     model = ph.Model(dimension=3)

@@ -123,6 +123,7 @@ def test_reported_multipliers_are_those_of_least_squares():
 
 
 @pytest.mark.parametrize("at", ["unloaded", "static"])
+@pytest.mark.filterwarnings("ignore:the linear model leaves out the initial rotation")
 def test_modes_of_a_clamped_linkage_are_those_of_the_plane(at):
     """Both ends clamped: an elastic loop. Its modes in the plane are modes in space too."""
     found = []
@@ -135,6 +136,7 @@ def test_modes_of_a_clamped_linkage_are_those_of_the_plane(at):
         assert np.abs(found[1] / frequency - 1).min() < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:the linear model leaves out the initial rotation")
 def test_linear_models_of_redundant_joints_are_complete():
     model = four_bar(3, ROD)
     linear = model.linearize(inputs=[model.joints[0]], at="unloaded")

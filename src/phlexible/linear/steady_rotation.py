@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import spsolve
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint, natural_scale
+from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import EquilibriumError, PhlexibleError
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
@@ -44,7 +44,7 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
     speed, motion = float(spins.max(initial=0.0)), world_matrix(system, resting) @ centring_matrix(system, resting)
     if not speed > STILL:
         return ()
-    v = spsolve(sparse.csc_array(motion), nu)
+    v = lu_factors(motion).solve(nu)
     if drift.any():
         later = (replace(resting, time=resting.time + share * ANGLE / speed) for share in (0.3, 0.6, 1.0))
         with suppress(PhlexibleError):  # functions that end before then

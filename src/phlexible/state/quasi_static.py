@@ -200,7 +200,7 @@ class _Problem:
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
     stiffness: Matrix
-    """Derivative of the balance at the start, by which round-off is estimated, shape (velocities,) * 2."""
+    """Derivative of the balance at the pose of the last matrix, which also bounds round-off, shape (velocities,) * 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +240,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     mass = system.small_mass(state, here)
     problem = _Problem(system, state, mass, independent, here.prescribed, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
-        found, error = _iterate(problem, start, stiffness)
+        found, error = _iterate(problem, start, has_stiffness=True)
         if not error < ACCEPTED:
 
             def solution(share: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
@@ -314,7 +314,7 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
 
 
 def _iterate(
-    problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
+    problem: _Problem, motion: QuasiStaticMotion, has_stiffness: bool = False
 ) -> tuple[QuasiStaticMotion, float]:
     """Solve the quasi-static problem by Newton's method with steps of limited length, starting from ``motion``.
     Return the best motion (pose, accelerations, multipliers) and its relative error, which is zero where only
@@ -323,7 +323,7 @@ def _iterate(
     Args:
         problem: what is solved.
         motion: where it begins, with velocities of its pose.
-        stiffness: there, where the caller has it.
+        has_stiffness: whether the stiffness of the problem is the one there.
     """
     system, residual = problem.system, _residual(problem, motion)
     best, best_error, since, is_settled = motion, residual.error, 0, False
@@ -335,11 +335,12 @@ def _iterate(
             break
         fall, before = residual.error / before, residual.error
         if solve is None or (residual.error > NEAR and fall > FALLS):
+            if not has_stiffness:
+                problem = replace(problem, stiffness=_stiffness(system, motion, problem.share))
             try:
-                solve = _solver(problem, motion, stiffness)
+                solve, has_stiffness = _solver(problem, motion), False
             except (SingularMatrixError, np.linalg.LinAlgError):
                 break
-            stiffness = None
         step = solve(residual.right_side(problem))
         if fall * residual.error < LAST and fall < FALLS and residual.error < NEAR:
             return _advance(problem, motion, step), fall * residual.error
@@ -433,16 +434,13 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
     return _with_velocity(problem, there)
 
 
-def _solver(
-    problem: _Problem, motion: QuasiStaticMotion, stiffness: "Matrix | None" = None
-) -> Callable[[Array], Array]:
+def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
     """Return a function that solves the linearized equations of a quasi-static motion: from a right side it returns
     the changes of pose, rigid accelerations, pose multipliers and negative joint multipliers, concatenated.
 
     Args:
-        problem: what is solved.
+        problem: what is solved, with the stiffness there.
         motion: where.
-        stiffness: there, where the caller has it.
 
     Raises:
         SingularMatrixError: no single step leads on.
@@ -452,10 +450,7 @@ def _solver(
     mass = system.small_mass(state, at)
     motions = RigidMotions.of(system, state, motion.rigid)
     held, moved = motions.columns(matrix), motions.columns(mass)
-    if stiffness is None:
-        stiffness = _stiffness(system, motion, problem.share)
-    if motions.stiffness is not None:
-        stiffness = stiffness + motions.stiffness
+    stiffness = problem.stiffness if motions.stiffness is None else problem.stiffness + motions.stiffness
     softness = held**2 @ (1 / motions.masses(mass))
     metric = REGULARISATION * problem.rate * softness + np.finfo(float).tiny
     balances = block_array([[stiffness, moved], [moved.T, None]])

@@ -246,7 +246,7 @@ def test_a_live_run_is_drawn_and_takes_what_is_set_on_its_page(browser):
         wait(browser, f"Math.abs(report.now - {sim.time}) < 1e-6 && Math.abs({place} - {height}) < 1e-4")
         field = "const field = document.querySelector('#inputs input'); field.value = 3; field.onchange()"
         browser.execute_script(field)
-        heard(lambda: view._given)
+        heard(lambda: view._sent)
         view.run(0.01)
         assert sim.inputs["motor"] == 3.0
         browser.execute_script("report.toggle()")

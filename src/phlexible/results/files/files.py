@@ -45,7 +45,7 @@ class _Disk(io.FileIO):
 
     error: OSError | None = None
 
-    def write_results(self, data: Any) -> int:
+    def write(self, data: Any) -> int:
         rest = memoryview(data).cast("B")
         length = len(rest)
         try:

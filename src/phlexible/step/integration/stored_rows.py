@@ -55,7 +55,7 @@ class Advance(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Largest estimated local error of the steps taken, relative to the longest body (4.22)."""
+        """Largest estimated local error of the steps, relative to the longest body (docs/theory.md, 4; (4.22))."""
         return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 

@@ -179,10 +179,10 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return the mean force of a one-sided element (a string that can be slack, say) with its damper, and its
-    derivative to x at the end. The force is never below zero. The extension x starts at x0 and changes by
-    ``change``; the damper (d: damping over the length of the step) acts only where x is positive. ``force`` and its
-    derivative ``slope`` are without the damper.
+    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative to x
+    at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``; the damper
+    (d: damping over the length of the step) acts only where x is positive. ``force`` and its derivative ``slope``
+    are without the damper.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
