@@ -70,6 +70,8 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
             assert found["caught"].element_force(found["rope"]).max() == 0.0
             bob = found["caught"].position(found["bob"].origin)[-1, 2]
             assert bob == pytest.approx(-2 - 50 * 9.81 / 2e5, abs=1e-6)
+            lifted = found["lifted"].position(found["cargo"].origin)[-1, 2]
+            assert lifted == pytest.approx(-2.7 / 2.35 - 50 * 9.81 / 2e5, abs=1e-3)
         case "make_friction_stick.md":
             position = found["position"]
             assert np.abs(position[500:] - position[-1]).max() < 1e-9 and np.abs(found["moved"]).max() < 1e-9
@@ -316,6 +318,8 @@ def test_states_and_sensors(in_an_empty_folder) -> None:
     assert np.ptp(motion.position(beam.end), axis=0).max() < 1e-9
     assert (in_an_empty_folder / "run.csv").exists()
     assert found["run"].motion.time[-1] == pytest.approx(0.6)
+    assert found["further"].time[[0, -1]] == pytest.approx([0.2, 0.3])
+    assert found["longer"].time[-1] == pytest.approx(0.5)
 
 
 def test_strings(in_an_empty_folder) -> None:
