@@ -200,7 +200,7 @@ class _Problem:
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
     stiffness: Matrix
-    """Derivative of the balance at the pose of the last matrix; it also bounds round-off. Shape (velocities,) * 2."""
+    """Derivative of the balance at the pose of the last matrix, which bounds round-off too, (velocities,) * 2."""
 
 
 @dataclass(frozen=True, eq=False)
