@@ -9,7 +9,7 @@ from scipy import sparse
 
 import phlexible as ph
 from phlexible.algebra.sparse import as_array
-from phlexible.bodies.beam import bases
+from phlexible.bodies.beam import bases, beam as beams_of
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
 from phlexible.bodies.mechanics.floating import (
     centred,
@@ -36,6 +36,7 @@ TABLE = ph.VaryingSection((0.0, 1.0), (ph.RectangularSection(0.02, 0.01), ph.Rec
 def beams(monkeypatch, dimension: int, **options) -> tuple[FloatingBody, FloatingBody]:
     """One beam with sparse matrices and with arrays."""
     beam = ph.Beam(1.0, TABLE, STEEL, elements=8, masses=[ph.LumpedMass(0.4, 0.3, 0.01, (0.02, 0.01))], **options)
+    monkeypatch.setattr(beams_of, "SHORT", 0)  # nothing is cached
     monkeypatch.setattr(bases, "LONG", 1)
     long = beam.discretize(dimension)
     monkeypatch.setattr(bases, "LONG", 1000)
@@ -88,6 +89,7 @@ def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_runs_and_linear_models_of_long_beams_are_those_of_arrays(monkeypatch, dimension):
     found = []
+    monkeypatch.setattr(beams_of, "SHORT", 0)  # nothing is cached
     for long in (1, 1000):
         monkeypatch.setattr(bases, "LONG", long)
         model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)

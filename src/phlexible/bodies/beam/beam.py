@@ -212,7 +212,7 @@ class Beam(Body):
             ParameterError: another dimension, more modes than the elements have, or a basis of another
                 length, of dependent columns, or one that would lock (see ``check_basis``).
         """
-        return (_shared if self.elements <= SHORT else Beam._discretized)(self, dimension)
+        return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
         """Return this beam as arrays, as ``discretize`` does, computed anew."""
