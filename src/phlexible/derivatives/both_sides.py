@@ -97,7 +97,8 @@ class Sides(Generic[Measured]):
     @property
     def start(self) -> Variation:
         """Derivative of the initial state of a run with respect to this parameter, by a central difference. It has
-        the changes of pose and velocities, shape (velocities,) each, and of the history variables."""
+        the changes of pose and velocities, shape (velocities,) each, and of the history variables. History
+        variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
         own = start_tables(self.base)
         sides = []
         for built, numbers in ((self.less, self.down), (self.more, self.up)):

@@ -386,7 +386,8 @@ BY_CHANCE = 10
 def start_tables(built: Built[Any], base: Built[Any] | None = None) -> dict[str, Array]:
     """Return the initial state of a built model as arrays by name: position, rotation, elastic coordinates,
     velocity and history variables. History variables of contact pairs are in the order of the model ``base`` if
-    that is given.
+    that is given. History variables are strains of Maxwell branches, deflections of friction springs and impact
+    speeds.
 
     Args:
         built: the model.

@@ -60,7 +60,8 @@ class StepDerivative:
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
         """Propagate adjoints (derivatives of costs) from the state after this step to the state before it, one row
         for each cost. Return adjoints of pose, velocities and history variables before it, and those of its
-        equations.
+        equations. History variables are strains of Maxwell branches, deflections of friction springs and impact
+        speeds.
 
         Args:
             pose, velocity, history: adjoints of pose, velocities and strains after the step.
@@ -82,7 +83,8 @@ class StepDerivative:
 
     def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
         """Return the changes of pose, velocities and history variables after this step for changes before it and of
-        its residual. All have one row for each parameter (forward mode)."""
+        its residual. All have one row for each parameter (forward mode). History variables are strains of Maxwell
+        branches, deflections of friction springs and impact speeds."""
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = history[:, self.known]
@@ -103,7 +105,8 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     """Return the derivatives of the equations and history variables of step ``k`` of a run, computed with dual
-    numbers. At friction limits they are the mean over both sides of the kink."""
+    numbers. At friction limits they are the mean over both sides of the kink. History variables are strains of
+    Maxwell branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, places = int(memory.counts["velocities"]), memory.counts["rows"], strain_places(steps.assembly)
     touched = np.ones((1, memory.counts["state_numbers"]))

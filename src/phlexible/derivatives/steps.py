@@ -162,7 +162,8 @@ class TakenSteps:
 
     def single_step(self, number: int) -> Self:
         """Return step ``number`` of these steps as an object of a single step. Its final state has the history
-        variables of its initial state."""
+        variables of its initial state. History variables are strains of Maxwell branches, deflections of friction
+        springs and impact speeds."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         places = strain_places(self.assembly)
         states[1, places] = states[0, places]
@@ -184,7 +185,8 @@ class TakenSteps:
 
     def state_with_new_history(self, k: int) -> Array:
         """Return the initial state of step ``k`` in which the history variables have the values at the end of the
-        step, shape (1, numbers)."""
+        step, shape (1, numbers). History variables are strains of Maxwell branches, deflections of friction springs
+        and impact speeds."""
         own = slice(k, k + 2)
         moving, loads = self.functions.moving[own], self.functions.loads[k : k + 1]
         return self._equations.residual(self.states[own], self.sizes[k : k + 1], moving, loads, with_ends=True)[1]

@@ -88,7 +88,8 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
     """Evaluate another (perturbed) model at the recorded states of a run, without the residuals of steps. Return
     velocities after jumps, values of controllers and state-dependent forces, history variables and event
-    conditions."""
+    conditions. History variables are strains of Maxwell branches, deflections of friction springs and impact
+    speeds."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)
@@ -169,7 +170,8 @@ class Adjoint:
 
 def is_plain(run: TakenRun) -> bool:
     """Return whether a run is nothing but one stretch of steps: no velocity jumps, controllers, locks or history
-    variables."""
+    variables. History variables are strains of Maxwell branches, deflections of friction springs and impact
+    speeds."""
     piece = run.course[0] if len(run.course) == 1 else None
     if not isinstance(piece, RunPiece) or piece.is_implicit or run.is_controlled:
         return False
@@ -286,7 +288,8 @@ def _vjp_with_strains(
     run: TakenRun, piece: RunPiece, pose: Array, velocity: Array, history: Array
 ) -> tuple[Array, Array, Array]:
     """Propagate adjoints (derivatives of costs) of pose and velocities backwards through steps with history
-    variables, in place. Return the adjoints of the equations and of the history variables.
+    variables, in place. Return the adjoints of the equations and of the history variables. History variables are
+    strains of Maxwell branches, deflections of friction springs and impact speeds.
 
     Args:
         run, piece: the steps.
@@ -409,7 +412,8 @@ def _jvp_with_strains(
     run: TakenRun, piece: RunPiece, before: tuple[Array, Array, Array], equations: Array, ends: Array
 ) -> tuple[Array, Array]:
     """Propagate changes of states forwards through steps with history variables. Return the changes of pose and
-    velocities at all instants, and of the history variables at the end.
+    velocities at all instants, and of the history variables at the end. History variables are strains of Maxwell
+    branches, deflections of friction springs and impact speeds.
 
     Shapes (2, rows, parameters, velocities) and (parameters, branches).
 
@@ -430,7 +434,8 @@ def _jvp_steps(
     run: TakenRun, piece: RunPiece, q: Array, v: Array, equations: Array, begun: tuple[Crossing, Array] | None
 ) -> Array:
     """Propagate changes of pose q and velocities v forwards through steps without history variables. Return these
-    changes at all instants, shape (2, instants, parameters, velocities).
+    changes at all instants, shape (2, instants, parameters, velocities). History variables are strains of Maxwell
+    branches, deflections of friction springs and impact speeds.
 
     Args:
         run, piece: the steps.

@@ -104,7 +104,8 @@ class PairsAtRest:
         return marked
 
     def _first_member(self, number: float) -> int:
-        """Return the index of the first contact member (surface) of the contact pair with this number."""
+        """Return the index of the first contact member (surface) of the contact pair with this number. Contact
+        members are spheres, line segments and solids."""
         return (int(number) - 1) // self._memory.counts["members"]
 
     def _group(self, number: float) -> int:

@@ -120,7 +120,8 @@ class RestEquations:
 
     def begin(self, state: State) -> None:
         """Store the pose and the history variables of a state in the tables of the compiled step, with zero
-        velocities."""
+        velocities. History variables are strains of Maxwell branches, deflections of friction springs and impact
+        speeds."""
         self.stepper.begin(replace(state, velocity=np.zeros_like(state.velocity)))
 
     def relaxed(self, state: State) -> State:

@@ -201,6 +201,7 @@ def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array
 
 def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
     """Return the derivatives of a joint coordinate with respect to the scalar functions of world vectors that
-    define it. They are evaluated at all instants of a run, shape (instants, functions)."""
+    define it. They are evaluated at all instants of a run, shape (instants, functions). World vectors are points of
+    bodies, or directions fixed to them, in world axes."""
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     return np.asarray(coordinate.gradient(y.T).T)

@@ -341,7 +341,7 @@ class Bristles:
     def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
         """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
         states, shape (T, components): rate of a force coordinate, sliding velocity, or angular velocity for rolling
-        and drilling friction."""
+        and drilling friction. A force coordinate is the length or angle along which a force element acts."""
         if spring.functions:
             return np.asarray(rates[:, spring.functions])
         if not spring.touching:
@@ -359,7 +359,7 @@ class Bristles:
     ) -> None:
         """Add the friction force of one friction spring (bristle) to the three arrays ``out``: forces along force
         coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is the opposite of the
-        friction force."""
+        friction force. A force coordinate is the length or angle along which a force element acts."""
         along, functions, vectors = out
         if spring.functions:
             functions[:, spring.functions] -= f
@@ -388,7 +388,8 @@ class Bristles:
     ) -> Array:
         """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states by the
         friction law (8.49), shape (T, components). Their friction forces are added to the arrays ``out``: along
-        force coordinates, on functions and on vectors.
+        force coordinates, on functions and on vectors. A force coordinate is the length or angle along which a
+        force element acts.
 
         Args:
             effort: k z, shape (T, size).

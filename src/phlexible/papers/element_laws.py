@@ -102,7 +102,8 @@ class ElementLaws:
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
         """Return the prescribed values at a time [s] of those forces of a mechanism that have a part given by the
         user, shape (active forces,). ``at`` is the state of the mechanism and theta the force coordinates, for
-        forces that are functions of the state."""
+        forces that are functions of the state. A force coordinate is the length or angle along which a force
+        element acts."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -117,7 +118,7 @@ class ElementLaws:
     def state_function_values(self, law: StateLaw, at: Instants, theta: Array) -> Array:
         """Evaluate a user's function of the state (``law``) at the instant ``at`` of a mechanism and return its
         values, shape (values,). Angles that it measures count full turns: they are taken from the force coordinates
-        theta."""
+        theta. A force coordinate is the length or angle along which a force element acts."""
         values = measured_rows(self._system, at, law).values
         for place, k in self._turns[id(law)]:
             values[place] += 2 * np.pi * np.round((theta[k] - values[place]) / (2 * np.pi))

@@ -123,21 +123,24 @@ class JoinedFunctions:
 
     def evaluate(self, x: Array) -> Poses:
         """Evaluate the scalar functions that joints constrain and forces act along in T states x (T, n) of a
-        mechanism. The result has their values, the world vectors in them, and all derivatives."""
+        mechanism. The result has their values, the world vectors in them, and all derivatives. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.values(instants), values, slopes, functions.gradients(instants))
 
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
         """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a mechanism.
-        Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out."""
+        Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)
         return dX, self._functions.rates_along(at.gradients, dX)
 
     def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
         """Return a copy of the evaluated functions of a mechanism, ``at``, with time derivatives of the gradients
-        in place of the gradients. The world vectors change at the rates dX (T, vectors, 3)."""
+        in place of the gradients. The world vectors change at the rates dX (T, vectors, 3). World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         chords = self._functions.difference_vectors_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 
@@ -148,13 +151,15 @@ class JoinedFunctions:
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
         """Return the rates of all constraint rows and force coordinates of a mechanism in T states; shape (T,
-        lines), from the rates (T, m) of the functions of which these are sums."""
+        lines), from the rates (T, m) of the functions of which these are sums. A force coordinate is the length or
+        angle along which a force element acts."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Add the generalized forces on the velocities of all bodies to ``out`` (T, n). They belong to forces along
         constraint rows and force coordinates, ``along`` (T, lines), along functions (T, m) and on world vectors (T,
-        vectors, 3)."""
+        vectors, 3). World vectors are points of bodies, or directions fixed to them, in world axes. A force
+        coordinate is the length or angle along which a force element acts."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -168,7 +173,9 @@ class JoinedFunctions:
 
     def add_gradient(self, at: Poses, functions: slice, out: Array) -> None:
         """Add the gradient of one constraint row or force coordinate of a mechanism with respect to all world
-        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made of."""
+        vectors to ``out`` (T, vectors, 3). ``functions`` is the slice of the functions that the row is made of.
+        World vectors are points of bodies, or directions fixed to them, in world axes. A force coordinate is the
+        length or angle along which a force element acts."""
         chosen = np.zeros_like(at.slopes)
         chosen[:, functions] = at.slopes[:, functions]
         out += self._functions.forces_along(at.gradients, chosen)

@@ -98,7 +98,8 @@ class AppliedLoads:
 
     def groups(self) -> list[IntArray]:
         """Return groups of indices of world vectors such that the load on one vector depends only on vectors of its
-        group: the vectors of each load, or those of each face under pressure."""
+        group: the vectors of each load, or those of each face under pressure. World vectors are points of bodies,
+        or directions fixed to them, in world axes."""
         found = list[IntArray]()
         for each in self._places:
             if isinstance(each.load, SurfacePressure):
@@ -412,14 +413,15 @@ class MechanismModel(ComposedModel):
     def _set_efforts(self, x: Array, result: Array) -> None:
         """Set in ``result`` (T, n) the efforts of a mechanism's states that belong to no body, for T states x: zero
         for the time, forces of springs and contacts for force coordinates, forces of friction springs for their
-        deflections."""
+        deflections. A force coordinate is the length or angle along which a force element acts."""
         result[:, self._time] = 0.0
         result[:, self._thetas] = self.elements.energy_derivatives(x[:, self._thetas])
         result[:, self._bends] = self._bristles.efforts(x[:, self._bends])
 
     def descriptor_products(self, x: Array, rate: Array) -> Array:
         """Return the products E rate of the descriptor matrix of a mechanism for T states x and rates of the
-        states, shape (T, n). E has masses, compliances, 1 for force coordinates and 0 for multipliers."""
+        states, shape (T, n). E has masses, compliances, 1 for force coordinates and 0 for multipliers. A force
+        coordinate is the length or angle along which a force element acts."""
         result = super().descriptor_products(x, rate)
         own = slice(self._time, self._bends.stop)
         result[:, own] = rate[:, own]
@@ -493,14 +495,16 @@ class MechanismModel(ComposedModel):
     @cached_property
     def _is_timed(self) -> list[bool]:
         """Flags of all constraint rows, then of all force coordinates of this mechanism: whether they change with
-        time even if no body moves (prescribed motions, moving frames)."""
+        time even if no body moves (prescribed motions, moving frames). A force coordinate is the length or angle
+        along which a force element acts."""
         first = self._joined.first
         return [any(self._joined.is_timed(m) for m in range(a, b)) for a, b in pairwise(first)]
 
     @cached_property
     def _couplings(self) -> list[IntArray]:
         """Groups of indices of states that depend on each other, one group for each constraint row, force
-        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives."""
+        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives. A force coordinate
+        is the length or angle along which a force element acts."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, place in enumerate(own):
@@ -543,8 +547,8 @@ class MechanismModel(ComposedModel):
 
     def descriptor_matrix(self, x: Array) -> Matrix:
         """Return the descriptor matrix E of a mechanism at the state x, shape (n, n), which multiplies dx/dt: mass
-        and compliance blocks of the bodies, 1 for time, force coordinates and friction springs, 0 for
-        multipliers."""
+        and compliance blocks of the bodies, 1 for time, force coordinates and friction springs, 0 for multipliers.
+        A force coordinate is the length or angle along which a force element acts."""
         own = np.arange(self._time, self._bends.stop)
         ones = sparse.coo_array((np.ones(len(own)), (own, own)), (self.state_size,) * 2)
         return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)

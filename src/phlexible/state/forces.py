@@ -268,7 +268,7 @@ class ElementState:
     def along_functions(self, forces: Array) -> Array:
         """Convert element forces along joint coordinates, shape (forces,), to equivalent forces along the functions
         of world vectors from which the coordinates are computed, shape (functions,): each force times the gradient
-        of its coordinate."""
+        of its coordinate. World vectors are points of bodies, or directions fixed to them, in world axes."""
         parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
         return np.concatenate([*parts, np.zeros(0)])
 

@@ -74,7 +74,8 @@ class VectorCollector:
 
     def add_weighted_sum(self, parts: tuple[tuple[float, int], ...]) -> int:
         """Register a difference vector that is given by pairs (weight, index of a registered world vector). Equal
-        ones are registered once; return its index among the difference vectors."""
+        ones are registered once; return its index among the difference vectors. World vectors are points of bodies,
+        or directions fixed to them, in world axes."""
         return self._chords.setdefault(parts, len(self._chords))
 
 
@@ -103,7 +104,8 @@ class FunctionSet:
 
     @property
     def count(self) -> int:
-        """Number of scalar functions (sums of scalar products of world vectors) in this set."""
+        """Number of scalar functions (sums of scalar products of world vectors) in this set. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         return len(self.functions)
 
     def values(self, at: Instants) -> Array:
@@ -121,14 +123,15 @@ class FunctionSet:
     def gradients(self, at: Instants) -> Array:
         """Return the derivatives of the scalar functions of this set with respect to the world vectors that they
         depend on, shape (instants, parts, 3). A part is a pair of a function and one of its vectors, listed in
-        ``parts``."""
+        ``parts``. World vectors are points of bodies, or directions fixed to them, in world axes."""
         return at.once(self, "gradients", lambda: self.gradients_of(at, self._difference_vectors(at)))
 
     def gradients_of(self, at: Instants, differences: Array) -> Array:
         """Return the derivatives of the scalar functions of this set with respect to their world vectors: shape
         (instants, parts, 3). They are computed from given values of the difference vectors, shape (instants,
         difference vectors, 3). A part is a pair of function and vector. Since gradients are linear in the vectors,
-        rates of the vectors give rates of the gradients."""
+        rates of the vectors give rates of the gradients. World vectors are points of bodies, or directions fixed to
+        them, in world axes."""
         factors, made = self._factors(at)[0][:, :, None], self.wiring
         sides = [factors * differences[:, own] for own in (made.second, made.first)]
         return made.spread.of(np.concatenate(sides, axis=1))
@@ -188,7 +191,8 @@ class FunctionSet:
     def rates_along(self, gradients: Array, rates: Array) -> Array:
         """Return the rates of the scalar functions of this set for given rates of their world vectors, shape
         (instants, functions): gradients, shape (instants, parts, 3), times vector rates, shape (instants, vectors,
-        3), added up for each function."""
+        3), added up for each function. World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         return self.wiring.part_owner.of(np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]]))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
@@ -245,13 +249,15 @@ class FunctionSet:
     @cached_property
     def wiring(self) -> Wiring:
         """Index structure of the scalar functions of this set, computed once: which difference vectors and world
-        vectors each function consists of, without numerical values."""
+        vectors each function consists of, without numerical values. World vectors are points of bodies, or
+        directions fixed to them, in world axes."""
         return wiring(self.chords, ([(a, b) for _, a, b, _ in terms] for terms in self.functions), self.set)
 
     @property
     def parts(self) -> tuple[IntArray, IntArray]:
         """Function index and vector index of every gradient that ``gradients`` returns, i.e. of every pair of a
-        scalar function and a world vector that it depends on: two arrays of shape (parts,)."""
+        scalar function and a world vector that it depends on: two arrays of shape (parts,). World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         return self.wiring.parts
 
     @property
@@ -348,7 +354,8 @@ def function_set(
 ) -> FunctionSet:
     """Convert symbolic scalar functions of world vectors, such as constraint functions of joints, to a
     ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
-    ``collector``, if there is one."""
+    ``collector``, if there is one. World vectors are points of bodies, or directions fixed to them, in world
+    axes."""
     add = (collected := collector or VectorCollector(resolver)).add_difference_vector
     functions = tuple(
         tuple((t.coefficient, add(t.first), add(t.second), t.factor) for t in row.terms) for row in rows
@@ -513,7 +520,8 @@ class ConstraintSet:
     def slopes(self, at: Instants) -> Array:
         """Return the derivative of each constraint with respect to the functions of world vectors that it consists
         of, shape (instants, functions). It is 1 for ordinary joints, and factor times gradient of the joint
-        coordinate for relations of coordinates (gears, belts)."""
+        coordinate for relations of coordinates (gears, belts). World vectors are points of bodies, or directions
+        fixed to them, in world axes."""
         result = np.ones((at.count, self.functions.count))
         if self.places:
             w = self.functions.values(at)
@@ -525,14 +533,16 @@ class ConstraintSet:
     @cached_property
     def _sum(self) -> sparse.csr_array:
         """Sparse matrix of ones, shape (functions, constraints), that adds up the functions of world vectors that
-        belong to the same constraint."""
+        belong to the same constraint. World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         count = len(self.owner)
         return sparse.coo_array((np.ones(count), (np.arange(count), self.owner)), (count, self.count)).tocsr()
 
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
         """Rows and columns of the nonzero entries of the constraint matrix; also a sparse matrix that adds up
-        Jacobian entries of the functions of world vectors to these entries."""
+        Jacobian entries of the functions of world vectors to these entries. World vectors are points of bodies, or
+        directions fixed to them, in world axes."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         places, found = np.unique(pairs, axis=0, return_inverse=True)
@@ -569,7 +579,8 @@ def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinatePlace]:
 def vector_functions_of_rows(rows: Sequence[Bilinear]) -> tuple[list[Bilinear], list[int]]:
     """Return the list of scalar functions of world vectors that scalar constraints consist of, and for each
     function the index of its constraint. An ordinary constraint is one function; a relation (gear, belt) is
-    replaced by the functions of its joint coordinates."""
+    replaced by the functions of its joint coordinates. World vectors are points of bodies, or directions fixed to
+    them, in world axes."""
     found, owner = list[Bilinear](), list[int]()
     for number, row in enumerate(rows):
         if isinstance(row, RelationFunction):

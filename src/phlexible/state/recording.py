@@ -119,7 +119,8 @@ class RecordedStates:
 
     def state(self, instant: int) -> State:
         """Return the recorded state of the mechanism (pose, velocities, history variables) at the instant with this
-        index."""
+        index. History variables are strains of Maxwell branches, deflections of friction springs and impact
+        speeds."""
         return State(
             float(self.time[instant]),
             self.position[instant],

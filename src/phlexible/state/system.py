@@ -230,7 +230,8 @@ class System:
     @cached_property
     def force_functions(self) -> FunctionSet:
         """Scalar functions of world vectors that define the coordinates (angles, lengths) of all scalar force
-        elements, element after element."""
+        elements, element after element. World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
 
     def functions(self, rows: Sequence[Bilinear]) -> FunctionSet:

@@ -51,7 +51,8 @@ class CarriedVector:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """Hashable key of this world vector; vectors with equal keys have the same value at all times."""
+        """Hashable key of this world vector; vectors with equal keys have the same value at all times. World
+        vectors are points of bodies, or directions fixed to them, in world axes."""
         return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
 
 
@@ -151,13 +152,14 @@ class VectorSet:
     def carrier(self) -> IntArray:
         """Index of the carrier (floating body, or node of another body) that moves each of the k world vectors of
         this set, shape (k,). The negative constants GIVEN and MOVING mark vectors of the fixed and of the moving
-        ground."""
+        ground. World vectors are points of bodies, or directions fixed to them, in world axes."""
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property
     def base(self) -> Array:
         """Value of each of the k world vectors of this set without deformation, in the axes of the body or ground
-        frame that carries it: shape (k, 3)."""
+        frame that carries it: shape (k, 3). World vectors are points of bodies, or directions fixed to them, in
+        world axes."""
         return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
 
     @cached_property
@@ -197,8 +199,8 @@ class VectorSet:
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """Return the time derivatives of all k world vectors of this set in world axes, shape (instants, k, 3).
-        They are due to given velocities of the system, shape (instants, velocities), and the moving ground
-        frames."""
+        They are due to given velocities of the system, shape (instants, velocities), and the moving ground frames.
+        World vectors are points of bodies, or directions fixed to them, in world axes."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)
@@ -225,7 +227,8 @@ class VectorSet:
 
     def prescribed_rates(self, at: Instants) -> Array:
         """Return the time derivatives that the k world vectors of this set have because ground frames move while
-        all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies."""
+        all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         result = np.zeros((at.count, len(self.vectors), 3))
         for k in self._on_moving:
             frame = self.vectors[k].frame
@@ -239,7 +242,8 @@ class VectorSet:
     def accelerations(self, at: Instants) -> Array:
         """Return the second time derivatives of the k world vectors of this set in world axes if all velocities of
         the system were constant. The result, shape (instants, k, 3), has centripetal and Coriolis terms, and
-        accelerations of ground frames."""
+        accelerations of ground frames. World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         given = at.prescribed
         assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
@@ -256,7 +260,8 @@ class VectorSet:
 
     def jacobian(self, at: Instants) -> Matrix:
         """Return the Jacobian of the k world vectors of this set with respect to the velocities at one instant,
-        shape (3 k, velocities): a NumPy array if the system is small, else a sparse matrix."""
+        shape (3 k, velocities): a NumPy array if the system is small, else a sparse matrix. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         assert at.count == 1, "one instant at a time"
         motions = self._motions
         moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
@@ -282,7 +287,8 @@ class VectorSet:
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
         """Rows and columns of those entries of the Jacobian of this set of world vectors that belong to
-        translational velocities: two index arrays. All these entries are 1."""
+        translational velocities: two index arrays. All these entries are 1. World vectors are points of bodies, or
+        directions fixed to them, in world axes."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
@@ -290,7 +296,8 @@ class VectorSet:
     @cached_property
     def _pattern(self) -> Pattern:
         """Sparsity pattern of the Jacobian of the k world vectors of this set with respect to the velocities of the
-        system, shape (3 k, velocities)."""
+        system, shape (3 k, velocities). World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         (rows, columns), motions = self._linear, self._motions
         places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(

@@ -46,8 +46,8 @@ class Wiring:
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
         """Function index and vector index of every pair of a scalar function (such as a constraint) and a world
-        vector that it depends on: two arrays of shape (parts,). Such a pair is called a part; it has one
-        gradient."""
+        vector that it depends on: two arrays of shape (parts,). Such a pair is called a part; it has one gradient.
+        World vectors are points of bodies, or directions fixed to them, in world axes."""
         table = np.array(list(self._part_numbers), dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
@@ -93,19 +93,21 @@ class Wiring:
     @cached_property
     def part_owner(self) -> WeightedSums:
         """Operator that adds up, for each scalar function, values that belong to its pairs of function and world
-        vector. Applied to gradients times rates of the vectors, it gives the rates of the functions."""
+        vector. Applied to gradients times rates of the vectors, it gives the rates of the functions. World vectors
+        are points of bodies, or directions fixed to them, in world axes."""
         return plain_sums(self.parts[0], self.count)
 
     @cached_property
     def vector_owner(self) -> WeightedSums:
         """Operator that adds up, for each world vector, values that belong to the pairs of a scalar function and
-        this vector. Applied to gradients times multipliers, it gives the forces on the vectors."""
+        this vector. Applied to gradients times multipliers, it gives the forces on the vectors. World vectors are
+        points of bodies, or directions fixed to them, in world axes."""
         return plain_sums(self.parts[1], len(self.carriers))
 
     @cached_property
     def weight_matrix(self) -> Matrix:
         """Matrix, shape (difference vectors, world vectors), with the weight of each world vector in each
-        difference vector."""
+        difference vector. World vectors are points of bodies, or directions fixed to them, in world axes."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
         weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
         shape = len(self.chords), len(self.carriers)
@@ -114,14 +116,16 @@ class Wiring:
     @cached_property
     def pairs(self) -> Pattern:
         """Sparsity pattern, shape (difference vectors, difference vectors), of the pairs of difference vectors
-        whose scalar products the constraints and force coordinates of a mechanism contain."""
+        whose scalar products the constraints and force coordinates of a mechanism contain. A force coordinate is
+        the length or angle along which a force element acts."""
         return Pattern(self.first, self.second, (len(self.chords),) * 2)
 
     @cached_property
     def spread(self) -> WeightedSums:
         """Operator that computes the gradients of all scalar functions with respect to world vectors from the
         difference vectors of their terms. A term is the scalar product of two of them, and each is the derivative
-        with respect to the other."""
+        with respect to the other. World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -132,14 +136,16 @@ class Wiring:
     @cached_property
     def totals(self) -> WeightedSums:
         """Operator that multiplies the first world vector of each difference vector by the sum of all its weights.
-        The sum is zero for a true difference. Added to ``differences`` it gives the difference vector."""
+        The sum is zero for a true difference. Added to ``differences`` it gives the difference vector. World
+        vectors are points of bodies, or directions fixed to them, in world axes."""
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
         """Operator that computes, for each difference vector, the weighted sum of its world vectors minus its first
-        one, so that equal vectors cancel exactly."""
+        one, so that equal vectors cancel exactly. World vectors are points of bodies, or directions fixed to them,
+        in world axes."""
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
@@ -156,13 +162,15 @@ class Wiring:
     @cached_property
     def carried(self) -> IntArray:
         """Indices of those pairs of a scalar function and a world vector that it depends on whose vector moves with
-        a body or node. Only these contribute to the Jacobian of the functions; the others belong to the ground."""
+        a body or node. Only these contribute to the Jacobian of the functions; the others belong to the ground.
+        World vectors are points of bodies, or directions fixed to them, in world axes."""
         return np.flatnonzero(self.carrier[self.parts[1]] >= 0)
 
     @cached_property
     def framed(self) -> IntArray:
         """Indices of those pairs of a scalar function and a world vector whose vector moves with a floating body
-        rather than with a node. They are indices into ``carried``, the pairs of all moving vectors."""
+        rather than with a node. They are indices into ``carried``, the pairs of all moving vectors. World vectors
+        are points of bodies, or directions fixed to them, in world axes."""
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
@@ -264,7 +272,7 @@ def _cached_wiring(*made_of: object) -> Wiring:
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:
     """Return the index structure of scalar functions of world vectors (which function consists of which difference
     vectors, and these of which vectors). It comes from a cache if functions with the same structure were built
-    before.
+    before. World vectors are points of bodies, or directions fixed to them, in world axes.
 
     Args:
         chords, functions: attributes of ``Wiring``.

@@ -136,7 +136,8 @@ class Member(NamedTuple):
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
         """Return the direction vectors that rotate with a contact member, one for each axis at its start port and
-        then at its end port; empty for bodies without an orientation."""
+        then at its end port; empty for bodies without an orientation. Contact members are spheres, line segments
+        and solids."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -240,7 +241,7 @@ def _owner(part: Side) -> object:
 
 def _list_members(side: int, members: Iterator[Member]) -> list[Member]:
     """Return the contact members of an iterator as a list; an error that is raised on the way names the side, the
-    ``first`` or ``second`` argument of the contact."""
+    ``first`` or ``second`` argument of the contact. Contact members are spheres, line segments and solids."""
     try:
         return list(members)
     except (ModelError, ParameterError) as error:
@@ -312,7 +313,7 @@ def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port,
 
 def can_touch(one: Member, other: Member) -> bool:
     """Return whether two contact members may touch: they are on different bodies, or far enough apart along one
-    line, and on opposite sides of the contact."""
+    line, and on opposite sides of the contact. Contact members are spheres, line segments and solids."""
     if one.owner == other.owner and not (one.row and other.row and one.row.is_far_from(other.row)):
         return False
     return one.side | other.side == 3
@@ -413,7 +414,7 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
     """Yield the two circular rims of a cylinder, or the ring of a torus, as contact members, which planes touch at
-    their lowest points."""
+    their lowest points. Contact members are spheres, line segments and solids."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2

@@ -237,7 +237,8 @@ class Coordinate(ABC):
     @abstractmethod
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the bilinear functions y (sums of dot products of world vectors) of a joint or gap coordinate. Its
-        value is computed as theta(y)."""
+        value is computed as theta(y). World vectors are points of bodies, or directions fixed to them, in world
+        axes."""
 
     @abstractmethod
     def value(self, y: Array) -> Any:

@@ -446,7 +446,8 @@ class ContactGroupTables:
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
     """Return the tables by name of the triangles, edges and bounding boxes of all meshed surfaces of contact
-    members; a mesh that several members share occurs once."""
+    members; a mesh that several members share occurs once. Contact members are spheres, line segments and
+    solids."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0

@@ -54,7 +54,8 @@ class MechanismState:
 
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Set the state of the mechanism from which steps start, with its history variables, event times and locks;
-        ``at`` is the same state with evaluated functions, if the caller has it."""
+        ``at`` is the same state with evaluated functions, if the caller has it. History variables are strains of
+        Maxwell branches, deflections of friction springs and impact speeds."""
         self.measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory = self.memory
@@ -69,7 +70,8 @@ class MechanismState:
 
     def state(self, time: float) -> State:
         """Return the present state of the mechanism (poses, elastic coordinates, velocities, history variables) as
-        an object of its own, labelled with a time [s]."""
+        an object of its own, labelled with a time [s]. History variables are strains of Maxwell branches,
+        deflections of friction springs and impact speeds."""
         own = {name: self.memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
         return State(time, **own, branches=branches_of(self.memory.rows(self.memory.state[None]))[0])
 

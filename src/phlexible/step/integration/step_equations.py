@@ -31,7 +31,8 @@ class StepEquations:
     ) -> tuple[Array, Array]:
         """Return the residuals of the equations of several steps, given the states at their ends, shape (steps,
         unknowns). With them come the end states with history variables that follow from the equations, shape
-        (steps, numbers).
+        (steps, numbers). History variables are strains of Maxwell branches, deflections of friction springs and
+        impact speeds.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each

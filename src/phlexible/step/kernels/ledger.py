@@ -34,7 +34,8 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 def accept_step(t: Tables, h: float, damping: float) -> None:
     """Write the end of the step into the state: pose, velocities, multipliers, history variables, the work of every
     source (loads, drives) and the dissipated energy. h is the length of the step [s], ``damping`` numerical
-    damping."""
+    damping. History variables are strains of Maxwell branches, deflections of friction springs and impact
+    speeds."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
         t.dissipated[0] += advance_frame_branches(t, b, h)

@@ -124,7 +124,7 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 @compiled
 def start_penetration(t: Tables, i: int, j: int) -> float:
     """Return the depth by which the surfaces of contact members i and j overlap at the start of the step [m];
-    negative if they do not touch."""
+    negative if they do not touch. Contact members are spheres, line segments and solids."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return penetration_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]

@@ -16,7 +16,7 @@ from phlexible.step.tables.declarations import MOVING
 @compiled
 def axis_point(t: Tables, m: int, s: float) -> Vector:
     """Return the world position at the mean of the step of the point at parameter s (0: start, 1: end) on the axis
-    of contact member m [m]."""
+    of contact member m [m]. Contact members are spheres, line segments and solids."""
     return (1.0 - s) * mean_vector(t, t.member_start[m]) + s * mean_vector(t, t.member_end[m])
 
 
@@ -30,7 +30,8 @@ def zero_matrix() -> Matrix:
 @compiled
 def clear_end_frames(t: Tables) -> None:
     """Mark the rotations that are cached for the ends of all contact members as out of date. It is called at the
-    start of each evaluation of the contact forces, which computes them anew where they are needed."""
+    start of each evaluation of the contact forces, which computes them anew where they are needed. Contact members
+    are spheres, line segments and solids."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0
@@ -65,7 +66,8 @@ def _cache_end_frame(t: Tables, e: int) -> None:
 @compiled
 def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
     """Return the components of a world vector v in the body-fixed axes at the start of contact member m, whose
-    frame ``cache_end_frames`` has stored."""
+    frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to them, in world
+    axes. Contact members are spheres, line segments and solids."""
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 
@@ -73,7 +75,8 @@ def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
 @compiled
 def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
     """Return the displacement in the step of a point at ``arm`` from the point at parameter s of contact member m's
-    axis [m]. ``cache_end_frames`` must have been called for m."""
+    axis [m]. ``cache_end_frames`` must have been called for m. Contact members are spheres, line segments and
+    solids."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -86,7 +89,8 @@ def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 @compiled
 def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
     """Add the force f on a point of contact member m to the forces on the member's ends. The point is at ``arm``
-    from the point at parameter s of its axis; the moment is collected and applied by ``apply_end_moments``."""
+    from the point at parameter s of its axis; the moment is collected and applied by ``apply_end_moments``. Contact
+    members are spheres, line segments and solids."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -103,7 +107,8 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 @compiled
 def apply_end_moments(t: Tables) -> None:
     """Apply the collected moments of all contact forces as forces on the body-fixed directions at the ends of
-    contact members. The work of those that move as functions of time is subtracted from ``frame_work``."""
+    contact members. The work of those that move as functions of time is subtracted from ``frame_work``. Contact
+    members are spheres, line segments and solids."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -118,7 +123,7 @@ def apply_end_moments(t: Tables) -> None:
 @compiled
 def moving_frame_work(t: Tables, m: int) -> float:
     """Return the work in the step of the present forces on those vectors of contact member m that are prescribed
-    functions of time [J]."""
+    functions of time [J]. Contact members are spheres, line segments and solids."""
     p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
         total += _moving_vector_work(t, q)

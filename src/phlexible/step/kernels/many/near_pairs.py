@@ -32,7 +32,8 @@ def maximum(a: Vector, b: Vector) -> Vector:
 @compiled
 def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
     """Return the lower and upper corner of the axis-aligned box around the axis of contact member m in the step, in
-    world axes [m]. It contains the axis at both ends of the step."""
+    world axes [m]. It contains the axis at both ends of the step. Contact members are spheres, line segments and
+    solids."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
     return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
@@ -41,7 +42,8 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 @compiled
 def count_candidates(t: Tables) -> int:
     """Return the number of candidate pairs of contact members (found by a search over boxes and read with
-    ``candidate_pair``); the search is repeated if a member has left its box."""
+    ``candidate_pair``); the search is repeated if a member has left its box. Contact members are spheres, line
+    segments and solids."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay_in_boxes(t):
@@ -52,7 +54,7 @@ def count_candidates(t: Tables) -> int:
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
     """Return the two contact members of candidate pair number n, the lower number first; (-1, -1) for a pair that
-    is not near."""
+    is not near. Contact members are spheres, line segments and solids."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -125,7 +127,7 @@ def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
 @compiled
 def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
     """Return whether the enlarged bounding boxes of contact members i and j overlap, so that they are a candidate
-    pair."""
+    pair. Contact members are spheres, line segments and solids."""
     if t.member_around[i] < 0.0:
         return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
@@ -151,7 +153,7 @@ def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
 def _search_pairs(t: Tables) -> None:
     """Compute new bounding boxes of all contact members, and list all pairs whose boxes overlap as candidate pairs.
     Boxes have a margin and include the motion in the step. The pairs are sorted, unless the list is too short for
-    them."""
+    them. Contact members are spheres, line segments and solids."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
@@ -178,7 +180,8 @@ def _extent(t: Tables, m: int) -> float:
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
     """Return whether contact member m is left out of the search grid, since it is infinite or much larger than the
-    mean size of members; it is then compared with all others."""
+    mean size of members; it is then compared with all others. Contact members are spheres, line segments and
+    solids."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -190,7 +193,8 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
     """Sort the contact members into the cells of a grid, which are as large as the largest member. So members that
-    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out."""
+    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out. Contact
+    members are spheres, line segments and solids."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -221,7 +225,8 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
     """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells.
-    So each pair comes once; a member that is not in the grid is paired with all others."""
+    So each pair comes once; a member that is not in the grid is paired with all others. Contact members are
+    spheres, line segments and solids."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):
@@ -242,7 +247,7 @@ def _list_neighbours(t: Tables, m: int, mean: float) -> None:
 @compiled
 def _list_pair(t: Tables, m: int, k: int) -> None:
     """Add contact members m and k to the list of candidate pairs if they may touch and their boxes overlap; if the
-    list is full it is marked as incomplete."""
+    list is full it is marked as incomplete. Contact members are spheres, line segments and solids."""
     count = t.near_count[0]
     if count < 0 or not _may_touch(t, m, k) or not _boxes_overlap(t, m, k):
         return

@@ -113,7 +113,7 @@ def find_pair_history(t: Tables, i: int, j: int) -> int:
 @compiled
 def pair_number(t: Tables, i: int, j: int) -> float:
     """Return the number, greater than 0, that identifies the pair of contact members i and j in the stored list,
-    the same for both orders."""
+    the same for both orders. Contact members are spheres, line segments and solids."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
@@ -181,7 +181,8 @@ def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
     """Compute the friction of contact members i and j for the normal force ``normal`` along n over a step of length
-    h, and apply it. Rolling and drilling resistance are included, and the history of the pair is stored.
+    h, and apply it. Rolling and drilling resistance are included, and the history of the pair is stored. Contact
+    members are spheres, line segments and solids.
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -228,7 +229,7 @@ def _apply_sliding_friction(
 ) -> None:
     """Compute the sliding friction of contact members i and j along their surface over a step of length h, and
     apply it to both. It is that of a bristle (friction spring) or regularized; its derivatives and the bristle's
-    deflection at the end are stored."""
+    deflection at the end are stored. Contact members are spheres, line segments and solids."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
     hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -270,7 +271,7 @@ def _apply_sliding_friction(
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
     """Return the factor of the stiffness of the friction bristle of contact members i and j in direction ``part``.
     The direction is 0 for sliding, 1 for rolling, 2 for drilling; the factor is 1 except for linear models of
-    contacts at rest."""
+    contacts at rest. Contact members are spheres, line segments and solids."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 
@@ -348,7 +349,8 @@ def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vect
 
 @compiled
 def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
-    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it."""
+    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it. Contact members
+    are spheres, line segments and solids."""
     axes = t.member_axis + 6 * m
     shared = solve_moment(t, axes, 3, couple)
     for k in range(3):
@@ -358,14 +360,15 @@ def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
 @compiled
 def _bristle_member(t: Tables, i: int, j: int) -> int:
     """Return which of contact members i and j stores the deflection of their friction bristle in its axes: the
-    second, or the first if only that one has a rotation."""
+    second, or the first if only that one has a rotation. Contact members are spheres, line segments and solids."""
     return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
     """Return the deflection of a friction bristle in world axes, from three numbers stored in the axes of contact
-    member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
+    member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged. Contact
+    members are spheres, line segments and solids.
 
     With ``drills`` the component along n is kept, for drilling.
     """
@@ -381,7 +384,8 @@ def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool)
 @compiled
 def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
     """Store the deflection ``end`` of a friction bristle, a world vector, as three numbers in the axes of contact
-    member m, with its length unchanged."""
+    member m, with its length unchanged. World vectors are points of bodies, or directions fixed to them, in world
+    axes. Contact members are spheres, line segments and solids."""
     local, length = components_in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local

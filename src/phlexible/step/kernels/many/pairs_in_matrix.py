@@ -76,8 +76,8 @@ def add_pair(
 @compiled
 def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
     """Store the ends of contact member m, as one side of a pair in Newton's matrix, with their weights at parameter
-    s. Returned are how many of them move, and whether the elimination contains all of the blocks of their
-    bodies."""
+    s. Returned are how many of them move, and whether the elimination contains all of the blocks of their bodies.
+    Contact members are spheres, line segments and solids."""
     p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
     t.held_arm[side], t.held_normal[side] = arm, normal
     if t.member_kind[m] > INSET or is_rigid_edge(t, m):
@@ -106,7 +106,8 @@ def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vec
 @compiled
 def _store_end_duals(t: Tables, e: int) -> None:
     """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with Newton's
-    matrix. Later evaluations of the forces overwrite the current ones."""
+    matrix. Later evaluations of the forces overwrite the current ones. Contact members are spheres, line segments
+    and solids."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -322,7 +323,8 @@ def _apply_moments(t: Tables) -> None:
 @compiled
 def _displace_vectors(t: Tables, x: Reals) -> None:
     """Compute the displacements of the points and directions of contact members for a vector x of velocities into
-    ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero.
+    ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero. Contact members are
+    spheres, line segments and solids.
 
     Vectors of a carrier are consecutive.
     """
@@ -349,7 +351,7 @@ def _displace_vectors(t: Tables, x: Reals) -> None:
 @compiled
 def _gather_forces(t: Tables, y: Reals) -> None:
     """Add the generalized forces that the forces ``right`` on points and directions of contact members exert on
-    their bodies to y, shape (velocities,)."""
+    their bodies to y, shape (velocities,). Contact members are spheres, line segments and solids."""
     last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for n in range(t.pair_vectors + 1):
         k = t.pair_vector[n] if n < t.pair_vectors else -1

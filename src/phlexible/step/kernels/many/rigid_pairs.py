@@ -15,13 +15,15 @@ TURNS = 3  # of a body, the most
 
 @compiled
 def is_rigid_edge(t: Tables, m: int) -> bool:
-    """Return whether contact member m is an edge of a rigid body, which moves and rotates with it."""
+    """Return whether contact member m is an edge of a rigid body, which moves and rotates with it. Contact members
+    are spheres, line segments and solids."""
     return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
 
 
 @compiled
 def is_rigid_member(t: Tables, m: int) -> bool:
-    """Return whether all points of contact member m move with one rigid body or one node, or not at all."""
+    """Return whether all points of contact member m move with one rigid body or one node, or not at all. Contact
+    members are spheres, line segments and solids."""
     b = t.vector_carrier[t.member_start[m]]
     if t.member_start[m] != t.member_end[m] and not is_rigid_edge(t, m):
         return b < 0 and t.vector_carrier[t.member_end[m]] < 0

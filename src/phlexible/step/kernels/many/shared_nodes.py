@@ -113,7 +113,7 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
     """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of the step
     [m]. Then follow those to the far ends of the segments before and after it. The share is 0 at the start of the
-    step, 1 at its end."""
+    step, 1 at its end. World vectors are points of bodies, or directions fixed to them, in world axes."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]

@@ -22,21 +22,23 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
     """Return axis k (0, 1, 2) of a contact member in the world at the start of the step. ``axes`` holds the indices
-    of its directions; without them it is the axis of the world."""
+    of its directions; without them it is the axis of the world. Contact members are spheres, line segments and
+    solids."""
     return t.place0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
     """Return the change in the step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds the
-    indices of its directions; without them it is zero."""
+    indices of its directions; without them it is zero. Contact members are spheres, line segments and solids."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
     """Return the mean over the step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds the
-    indices of its directions; without them it is the axis of the world."""
+    indices of its directions; without them it is the axis of the world. Contact members are spheres, line segments
+    and solids."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
