@@ -174,8 +174,7 @@ def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
         else:
             omega, states = linalg.eigh(-1j * first_order)
             found = 1j * omega
-    motion = states[r:]
-    return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ motion, dtype=np.complex128)
+    return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ states[r:], dtype=np.complex128)
 
 
 def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray]:

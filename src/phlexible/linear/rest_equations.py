@@ -203,7 +203,8 @@ class RestEquations:
     def _slow(self) -> "RestEquations":
         """Equations of this mechanism at rest in which viscoelastic branches have relaxation times of 1e30 s, so
         that they act as springs. In a step of -1 s their forces would grow by exp(1 s / tau)."""
-        return self.with_numbers({"fading_time": np.full_like(self.memory["fading_time"], 1e30)})
+        times = self.memory["fading_time"]
+        return self.with_numbers({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
         """Return the data of a time step in which nothing moves from the pose of a state: the state tables at both

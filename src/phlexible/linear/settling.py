@@ -135,9 +135,10 @@ class StepsToRest:
         """Return the state at rest after a small motion ``change`` of the bodies, shape (velocities,), with closed
         joints and deflected friction springs; None if the joints cannot be closed."""
         multipliers = self._equations.stepper.last_reactions[0]
-        there = replace(displaced(self._system, state, change), theta=None, branches=None)
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
+        else:
+            there = replace(displaced(self._system, state, change), theta=None, branches=None)
         closed = self._close_joints(there)
         return None if closed is None else self._with_bristles(closed, multipliers)
 

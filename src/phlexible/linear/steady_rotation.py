@@ -41,10 +41,10 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
     drift = system.rows.drift(system.at(resting))[0]
     nu = with_rigid_velocity(system, resting).velocity
     spins = np.linalg.norm(split_rigid(system.layout, nu[None])[1][0], axis=1)
-    speed, motion = float(spins.max(initial=0.0)), world_matrix(system, resting) @ centring_matrix(system, resting)
+    speed = float(spins.max(initial=0.0))
     if not speed > STILL:
         return ()
-    v = lu_factors(motion).solve(nu)
+    v = lu_factors(world_matrix(system, resting) @ centring_matrix(system, resting)).solve(nu)
     if drift.any():
         later = (replace(resting, time=resting.time + share * ANGLE / speed) for share in (0.3, 0.6, 1.0))
         with suppress(PhlexibleError):  # functions that end before then

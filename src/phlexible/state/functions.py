@@ -356,7 +356,8 @@ def function_set(
     ``FunctionSet``, which evaluates them together for many instants. Their vectors are registered with
     ``collector``, if there is one. World vectors are points of bodies, or directions fixed to them, in world
     axes."""
-    add = (collected := collector or VectorCollector(resolver)).add_difference_vector
+    collected = collector or VectorCollector(resolver)
+    add = collected.add_difference_vector
     functions = tuple(
         tuple((t.coefficient, add(t.first), add(t.second), t.factor) for t in row.terms) for row in rows
     )

@@ -240,7 +240,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     mass = system.small_mass(state, here)
     problem = _Problem(system, state, mass, independent, here.prescribed, 1.0, rate, stiffness)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
-        found, error = _iterate(problem, start, has_stiffness=True)
+        found, error = _iterate(problem, start)
         if not error < ACCEPTED:
 
             def solution(share: float, last: QuasiStaticMotion) -> QuasiStaticMotion | None:
@@ -313,9 +313,7 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
     return system.bodies[int(np.argmax(sizes))].name
 
 
-def _iterate(
-    problem: _Problem, motion: QuasiStaticMotion, has_stiffness: bool = False
-) -> tuple[QuasiStaticMotion, float]:
+def _iterate(problem: _Problem, motion: QuasiStaticMotion) -> tuple[QuasiStaticMotion, float]:
     """Solve the quasi-static problem by Newton's method with steps of limited length, starting from ``motion``.
     Return the best motion (pose, accelerations, multipliers) and its relative error, which is zero where only
     round-off of positions is left.
@@ -323,7 +321,6 @@ def _iterate(
     Args:
         problem: what is solved.
         motion: where it begins, with velocities of its pose.
-        has_stiffness: whether the stiffness of the problem is the one there.
     """
     system, residual = problem.system, _residual(problem, motion)
     best, best_error, since, is_settled = motion, residual.error, 0, False
@@ -335,10 +332,10 @@ def _iterate(
             break
         fall, before = residual.error / before, residual.error
         if solve is None or (residual.error > NEAR and fall > FALLS):
-            if not has_stiffness:
+            if motion.state is not problem.start:  # at the start the stiffness is known
                 problem = replace(problem, stiffness=_stiffness(system, motion, problem.share))
             try:
-                solve, has_stiffness = _solver(problem, motion), False
+                solve = _solver(problem, motion)
             except (SingularMatrixError, np.linalg.LinAlgError):
                 break
         step = solve(residual.right_side(problem))

@@ -170,8 +170,7 @@ def frequency_grid(poles: Array) -> Array:
         return np.array([1.0])
     ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
     steps = (np.arange(GRID) + 0.5) / GRID
-    between = [a + (b - a) * steps for a, b in pairwise(ends)]
-    return np.concatenate(between)
+    return np.concatenate([a + (b - a) * steps for a, b in pairwise(ends)])
 
 
 def greatest_error(response: ComplexArray, exact: ComplexArray) -> float:
