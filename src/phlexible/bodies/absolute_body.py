@@ -8,8 +8,11 @@ constant and every strain is a sum of dot products of nodal vectors, so that a r
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
+from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
@@ -65,6 +68,9 @@ class AbsoluteBody:
         size: a length that stands for the body in tolerances and pictures [m].
         elements: groups of elements of soft bodies, each with its law.
         clusters: numbers of consecutive nodes that are eliminated as one block; empty: each node is its own block.
+        products: groups of elements whose energy is a quadratic form of products of nodal vectors.
+        moves: 1 for each node that a translation of the body moves, 0 for each director (a nodal vector that is no
+            position), shape (N,); None: all nodes are positions.
     """
 
     dimension: int
@@ -75,6 +81,8 @@ class AbsoluteBody:
     size: float
     elements: tuple[ElementStrains, ...] = ()
     clusters: tuple[int, ...] = ()
+    products: tuple[ProductElements, ...] = ()
+    moves: Array | None = None
 
     __repr__ = short_repr
 
@@ -82,6 +90,14 @@ class AbsoluteBody:
     def node_count(self) -> int:
         """Number N of nodes of this string or soft body, whose unknowns are nodal positions."""
         return int(self.nodal_mass.shape[0])
+
+    @property
+    def translational_mass(self) -> Array:
+        """Momentum of each node for a unit velocity of the whole body, shape (N,) [kg]: the nodal masses times
+        ``moves``. Times gravity they are the weights of the nodes; those of positions add up to the mass of the
+        body."""
+        moves = np.ones(self.node_count) if self.moves is None else self.moves
+        return np.asarray(self.nodal_mass @ moves)
 
     @property
     def elastic_count(self) -> int:

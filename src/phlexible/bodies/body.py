@@ -166,6 +166,7 @@ def fingerprint(body: BodyData) -> Array:
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]
-        return np.concatenate([body.nodal_mass.data, *strains, *elements])
+        products = [part.ravel() for group in body.products for part in (group.stiffness, group.rest)]
+        return np.concatenate([body.nodal_mass.data, *strains, *elements, *products])
     undeformed = np.eye(1, body.elastic_count + 1)[0]
     return np.concatenate([body.first_moments.ravel(), moment_products(body, undeformed).ravel()])

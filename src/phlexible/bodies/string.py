@@ -198,7 +198,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
     if np.linalg.norm(end - start) == 0 and not gravity.any():
         raise EquilibriumError("a string between coinciding points has no shape without gravity")
     q = _initial_guess(mesh, start, end, gravity).ravel()
-    load = np.outer(body.nodal_mass.sum(axis=1), gravity).ravel()
+    load = np.outer(body.translational_mass, gravity).ravel()
     free = slice(3, len(q) - 3)
     mass = mass_matrix(body)[free, free]
 

@@ -395,7 +395,7 @@ def gravity_forces(system: System) -> Array:
         begin = int(system.layout.velocity[index])
         result[begin : begin + d] = data.mass * gravity[:d]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
-        result[system.layout.place(index)] = np.outer(body.nodal_mass.sum(axis=1), gravity[:d]).ravel()
+        result[system.layout.place(index)] = np.outer(body.translational_mass, gravity[:d]).ravel()
     return result
 
 

@@ -464,9 +464,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
     weight_of = {kind: velocity_weights(data) for kind, data in kinds.items()}
     weights = [weight_of[id(data)] for data in frames]
     weights.append(np.ones(int(widths[len(frames) :].sum())))
-    weight = np.zeros((carriers, 3))
-    for a, _, mass in masses:
-        weight[a] += mass * gravity
+    moving_mass = [np.array([data.mass for data in frames]), *(body.translational_mass for body in system.nodal)]
     first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T
     return {
         "clusters": layout.cluster_count,
@@ -482,7 +480,7 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
         "carrier_stride": blocks.strides,
         "mass": [mass for _, _, mass in masses],
         "velocity_weight": np.concatenate(weights),
-        "weight": weight,
+        "weight": np.outer(np.concatenate(moving_mass), gravity),
     }
 
 
