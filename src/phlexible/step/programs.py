@@ -130,8 +130,9 @@ def connect(memory: Memory) -> None:
 
 
 def connect_duals(duals: DualMemory, memory: Memory) -> None:
-    """Store the addresses of a model's compiled functions of dual numbers (numbers with derivatives) in its dual
-    tables. The compiled derivatives of steps call them from there; functions that are missing are compiled."""
+    """Store the addresses of a model's compiled functions of dual numbers (numbers with derivatives) in its
+    dual tables. The compiled derivatives of time steps call them from there; functions that are missing are
+    compiled."""
     needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
     announce(step_derivatives, *needed)
     duals.connect(needed)

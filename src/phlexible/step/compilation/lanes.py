@@ -32,9 +32,9 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Return the Numba conversion to this type from a number that all SIMD lanes share, or to a secant number
-        from its base number; None if there is none. A secant number is a value at the start of a step, its change,
-        and weights that reproduce the change."""
+        """Return the Numba conversion to this type from a number that all SIMD lanes share, or to a secant
+        number from its base number; None if there is none. A secant number is a value at the start of a time
+        step, its change, and weights that reproduce the change."""
         is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 

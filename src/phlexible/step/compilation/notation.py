@@ -524,10 +524,10 @@ def value_of(builder: Any, x: Any) -> Any:
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Return the components of a vector as three independent secant numbers, with values w at the start and changes
-    dw in a step. Emits the LLVM code for it in compiled code of the time step; secant numbers are values with their
-    exact change in a step. A secant number is a value at the start of a step, its change, and weights that
-    reproduce the change."""
+    """Return the components of a vector as three independent secant numbers, with values w at the start and
+    changes dw in a time step. Emits the LLVM code for it in compiled code of the time step; secant numbers
+    are values with their exact change in a time step. A secant number is a value at the start of a time step,
+    its change, and weights that reproduce the change."""
     numbers = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))

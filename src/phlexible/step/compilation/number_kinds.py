@@ -319,21 +319,21 @@ class Secant(NumberKind):
     base: NumberKind = ONE
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a secant number (value at the start of a step, its change, three weights of a
-        discrete gradient); truths and integers have the type of a single one."""
+        """Return the LLVM type of a secant number (value at the start of a time step, its change, three
+        weights of a discrete gradient); truths and integers have the type of a single one."""
         return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Emit LLVM code for a secant number with this value that does not change in the step; returns the LLVM
-        value. A secant number is a value at the start of a step, its change, and weights that reproduce the
-        change."""
+        """Emit LLVM code for a secant number with this value that does not change in the time step; returns
+        the LLVM value. A secant number is a value at the start of a time step, its change, and weights that
+        reproduce the change."""
         value = self.base.constant(builder, value) if value.type == REAL else value
         return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
 
     def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
-        """Emit LLVM code that builds a secant number: the value of a number at the start of a step, its change in
-        the step, and three weights that reproduce the change. ``moves`` are change and weights (None: zero);
-        returns the LLVM value."""
+        """Emit LLVM code that builds a secant number: the value of a number at the start of a time step, its
+        change in the time step, and three weights that reproduce the change. ``moves`` are change and weights
+        (None: zero); returns the LLVM value."""
         found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
         for i, part in enumerate((value, *moves)):
             found = builder.insert_value(found, zero if part is None else part, i)
@@ -341,22 +341,22 @@ class Secant(NumberKind):
         return found
 
     def parts(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM values of the value and of the moves (change in the step and three weights) of a secant
-        number; emits code that extracts them."""
+        """Return the LLVM values of the value and of the moves (change in the time step and three weights) of
+        a secant number; emits code that extracts them."""
         five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
         return getattr(x, "known", None) or (next(five), tuple(five))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM value of a secant number's value at the start of the step, without derivatives; emits
-        code that extracts it. A secant number is a value at the start of a step, its change, and weights that
-        reproduce the change."""
+        """Return the LLVM value of a secant number's value at the start of the time step, without
+        derivatives; emits code that extracts it. A secant number is a value at the start of a time step, its
+        change, and weights that reproduce the change."""
         return self.base.value(builder, self.parts(builder, x)[0])
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
         """Emit LLVM code for the sum, difference, product or quotient of two secant numbers; returns the LLVM
-        value. Changes follow from means over the step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx - x_m dy) /
-        (y_0 y_1). A secant number is a value at the start of a step, its change, and weights that reproduce the
-        change."""
+        value. Changes follow from means over the time step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx -
+        x_m dy) / (y_0 y_1). A secant number is a value at the start of a time step, its change, and weights
+        that reproduce the change."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):
@@ -368,19 +368,20 @@ class Secant(NumberKind):
         return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for the negative of a secant number; returns the LLVM value. A secant number is a value at
-        the start of a step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the negative of a secant number; returns the LLVM value. A secant number is a
+        value at the start of a time step, its change, and weights that reproduce the change."""
         return self.arithmetic(builder, "fsub", self.constant(builder, REAL(0.0)), x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Raise NotImplementedError, since a choice between two secant numbers has no exact change over a step. A
-        secant number is a value at the start of a step, its change, and weights that reproduce the change."""
+        """Raise NotImplementedError, since a choice between two secant numbers has no exact change over a
+        time step. A secant number is a value at the start of a time step, its change, and weights that
+        reproduce the change."""
         raise NotImplementedError("a choice between secant numbers: take max, min or abs")
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the larger (sign ">") or smaller ("<") of two secant numbers; returns the LLVM value.
-        Its change over the step is that of (a + b +- |a - b|) / 2. A secant number is a value at the start of a
-        step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the larger (sign ">") or smaller ("<") of two secant numbers; returns the LLVM
+        value. Its change over the time step is that of (a + b +- |a - b|) / 2. A secant number is a value at
+        the start of a time step, its change, and weights that reproduce the change."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         size = self.function(context, builder, abs, self.arithmetic(builder, "fsub", a, b))
         twice = self._sums(builder, False, dx, dy)
@@ -389,9 +390,9 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for the square root or absolute value of a secant number; returns the LLVM value. Its
-        change over the step is exact: the change of the squares over the sum of both ends. A secant number is a
-        value at the start of a step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the square root or absolute value of a secant number; returns the LLVM value.
+        Its change over the time step is exact: the change of the squares over the sum of both ends. A secant
+        number is a value at the start of a time step, its change, and weights that reproduce the change."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -404,9 +405,9 @@ class Secant(NumberKind):
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
     def _emit_between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
-        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the step; returns the LLVM
-        value. A secant number is a value at the start of a step, its change, and weights that reproduce the
-        change."""
+        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the time step;
+        returns the LLVM value. A secant number is a value at the start of a time step, its change, and
+        weights that reproduce the change."""
         if moves[0] is None:
             return value
         change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))

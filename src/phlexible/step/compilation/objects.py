@@ -269,8 +269,8 @@ def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
 
 @cache
 def initialize_llvm() -> None:
-    """Initialize LLVM for this processor, and register the functions and types of Python that machine code of the
-    step calls; done once in a process."""
+    """Initialize LLVM for this processor, and register the functions and types of Python that machine code of
+    the time step calls; done once in a process."""
     try:
         binding.initialize()  # of llvmlite before 0.45; newer ones raise, and do without
     except RuntimeError:

@@ -141,8 +141,9 @@ def _value(value: Room | int | float) -> Any:
 
 
 def _assembly(name: str, written: Callable[[], str]) -> str:
-    """Return the GPU assembly text (PTX) of the program ``name`` from the cache on disk. If it is missing, it is
-    translated from the LLVM text that ``written`` returns, and stored. The sources of the step are part of the key.
+    """Return the GPU assembly text (PTX) of the program ``name`` from the cache on disk. If it is missing, it
+    is translated from the LLVM text that ``written`` returns, and stored. The sources of the time step are
+    part of the key.
 
     The driver caches the machine code that it makes of it.
     """

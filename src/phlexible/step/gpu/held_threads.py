@@ -84,8 +84,8 @@ class ThreadStepper:
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
         """Advance the mechanisms for which ``which`` is true by ``count`` steps, each in a thread of the GPU;
-        return the steps that each took, and whether each had dependent joints or an error in its energy balance,
-        shape (mechanisms,).
+        return the time steps that each took, and whether each had dependent joints or an error in its energy
+        balance, shape (mechanisms,).
 
         Args:
             count: number of steps.
@@ -107,8 +107,8 @@ class ThreadStepper:
         return taken, np.asarray((self.state[self._counted] != counted).any(axis=0))
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the state, the last stored row and the loads of the mechanism with the index ``lane`` by others;
-        ``continues``: its next step starts where one of the same size ended.
+        """Replace the state, the last stored row and the loads of the mechanism with the index ``lane`` by
+        others; ``continues``: its next time step starts where one of the same size ended.
 
         ``continues``: the next step starts where one of the same size ended.
         """

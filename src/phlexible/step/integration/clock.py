@@ -45,7 +45,7 @@ class Clock:
 
     @property
     def count(self) -> int:
-        """Number of steps of the run, with the shorter last one if there is one."""
+        """Number of time steps of the run, with the shorter last one if there is one."""
         return self.full + (self.remainder > 0)
 
     @property
@@ -118,8 +118,8 @@ def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Cl
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Return the breakpoints (times at which loads jump) that lie inside steps of a uniform grid, by the number of
-    the step [s]. Those on instants of the grid are left out."""
+    """Return the breakpoints (times at which loads jump) that lie inside steps of a uniform grid, by the
+    number of the time step [s]. Those on instants of the grid are left out."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
@@ -193,8 +193,8 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Return whether a clock (instants of the steps to come) continues the run of a checkpoint: with its start
-    time, its step, and from the step that it has reached."""
+    """Return whether a clock (instants of the time steps to come) continues the run of a checkpoint: with its
+    start time, its step, and from the time step that it has reached."""
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

@@ -34,8 +34,8 @@ Read = Callable[[], RecordedRun]
 
 
 def check_periods(mechanism: Mechanism, step: float) -> None:
-    """Raise ``ParameterError`` if the sampling period of a controller of the mechanism is not a multiple of the
-    step of the run.
+    """Raise ``ParameterError`` if the sampling period of a controller of the mechanism is not a multiple of
+    the time step of the run.
 
     Args:
         mechanism: mechanism with its controllers.
@@ -301,8 +301,8 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate all controllers of the mechanism at the start of a step and store the load values that they
-        return in ``loads``; they are constant until the next call (zero-order hold).
+        """Evaluate all controllers of the mechanism at the start of a time step and store the load values
+        that they return in ``loads``; they are constant until the next call (zero-order hold).
 
         Args:
             time: start of the step [s].
@@ -373,14 +373,14 @@ class Controllers:
         return found
 
     def vectors_in_step(self) -> tuple[Array, Array]:
-        """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last step,
-        and of their changes in it. Shape (vectors, 3) each."""
+        """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last
+        step, and of their changes in it. Shape (vectors, 3) each."""
         start, change = self._memory
         return start.copy(), change.copy()
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Return the values of the laws of the state (user functions that give forces) at the mean state of a step,
-        shape (values,).
+        """Return the values of the laws of the state (user functions that give forces) at the mean state of a
+        time step, shape (values,).
 
         Args:
             time: middle of the step [s].

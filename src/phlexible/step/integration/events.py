@@ -75,8 +75,8 @@ class RunEvents:
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """Return the number of steps from step k of the run on before the next prescribed event on an instant of
-        the grid. It is at most ``steps``."""
+        """Return the number of time steps from step k of the run on before the next prescribed event on an
+        instant of the grid. It is at most ``steps``."""
         clock = self._clock
         for number, time in self._times.items():
             ahead = (time - clock.instant(k)) / clock.step
@@ -105,8 +105,8 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first of several steps in which a condition of an event becomes satisfied; None
-        if none does, and then the conditions store these steps as accepted.
+        """Return the index of the first of several time steps in which a condition of an event becomes
+        satisfied; None if none does, and then the conditions store these steps as accepted.
 
         Without one, the conditions store the steps as accepted.
 
@@ -127,9 +127,9 @@ class RunEvents:
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Return the numbers of the events whose conditions become satisfied within one step that ends at a time
-        [s]. Those located at exactly its end are left out; if there are none, the conditions store the step as
-        accepted.
+        """Return the numbers of the events whose conditions become satisfied within one time step that ends
+        at a time [s]. Those located at exactly its end are left out; if there are none, the conditions store
+        the time step as accepted.
 
         Conditions that were located at exactly its end are left out. Without any, the conditions store the step as
         accepted.
@@ -140,8 +140,8 @@ class RunEvents:
         return found
 
     def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time in a step at which one of the conditions of events is satisfied, located by root
-        finding over repeated steps [s].
+        """Return the first time in a step at which one of the conditions of events is satisfied, located by
+        root finding over repeated steps [s].
 
         Args:
             numbers: indices of the conditions, which are satisfied at the end of the step.

@@ -67,14 +67,14 @@ class ImplicitLaws:
 
     @property
     def are_needed(self) -> bool:
-        """Whether the mechanism has laws of the state (user functions that give forces) whose values must be solved
-        for in each step."""
+        """Whether the mechanism has laws of the state (user functions that give forces) whose values must be
+        solved for in each time step."""
         return len(self._unit) > 0
 
     def solve(self, h: float, take: Take) -> bool:
-        """Solve for the values of the laws of the state in a step of length h [s], and return whether that
-        succeeded. These are forces that depend on the motion in the step; ``take`` attempts the step with given
-        values, and its last attempt is the solution.
+        """Solve for the values of the laws of the state in a time step of length h [s], and return whether
+        that succeeded. These are forces that depend on the motion in the time step; ``take`` attempts the
+        time step with given values, and its last attempt is the solution.
 
         ``take`` attempts the step with given values. On success the last attempt is the solution.
         """
@@ -93,9 +93,9 @@ class ImplicitLaws:
         return True
 
     def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return values f of the laws of the state that equal their functions g(f) in a step of length h [s], by a
-        quasi-Newton iteration. With them, of shape (values,), comes the matrix (1 - dg/df)^-1; None without
-        convergence."""
+        """Return values f of the laws of the state that equal their functions g(f) in a step of length h [s],
+        by a quasi-Newton iteration. With them, of shape (values,), comes the matrix (1 - dg/df)^-1; None
+        without convergence."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -151,8 +151,8 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted steps, shape
-        (values, values); None if an attempt fails or the matrix is singular."""
+        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time
+        steps, shape (values, values); None if an attempt fails or the matrix is singular."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):

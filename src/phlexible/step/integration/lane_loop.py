@@ -73,8 +73,9 @@ class LaneLoop:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Take the steps of the largest group of calls that request the same steps in SIMD lanes, one mechanism a
-        lane; calls without a partner are left untaken. Returns the calls that should wait for a later round.
+        """Take the time steps of the largest group of calls that request the same steps in SIMD lanes, one
+        mechanism a lane; calls without a partner are left untaken. Returns the calls that should wait for a
+        later round.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.
@@ -99,8 +100,8 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
-        """Take the steps of several calls in SIMD lanes and store the results in the calls: as many steps as the
-        shortest call requests, and at most ``most``."""
+        """Take the time steps of several calls in SIMD lanes and store the results in the calls: as many time
+        steps as the shortest call requests, and at most ``most``."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)
@@ -131,8 +132,8 @@ class LaneLoop:
 
 
 def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the steps of several runs, in SIMD lanes where they request the same steps; return what each run
-    returned or raised, and the share of its steps that were taken in lanes, shape (runs,).
+    """Take the time steps of several runs, in SIMD lanes where they request the same steps; return what each
+    run returned or raised, and the share of its steps that were taken in lanes, shape (runs,).
 
     Args:
         runs: each continues in a context of its own.
@@ -178,8 +179,8 @@ def run_in_lanes(runs: Sequence[Calls[Result]], lanes: LaneLoop) -> tuple[list[R
 
 
 def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]:
-    """Take the steps of several calls in SIMD lanes where possible, and return the calls that should wait; an
-    exception becomes the error of every call."""
+    """Take the time steps of several calls in SIMD lanes where possible, and return the calls that should
+    wait; an exception becomes the error of every call."""
     try:
         return lanes.take(calls)
     except Exception as error:

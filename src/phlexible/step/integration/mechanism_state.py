@@ -87,19 +87,20 @@ class MechanismState:
 
     @property
     def dependent_steps(self) -> int:
-        """Number of steps so far in which constraints were linearly dependent that were independent at the start (a
-        singular position); 0 for mechanisms that are redundant anyway."""
+        """Number of time steps so far in which constraints were linearly dependent that were independent at
+        the start (a singular position); 0 for mechanisms that are redundant anyway."""
         return 0 if self.is_redundant else int(self._counter[1])
 
     @property
     def open_steps(self) -> int:
-        """Number of steps so far that were solved, but whose energy balance has an error beyond round-off."""
+        """Number of time steps so far that were solved, but whose energy balance has an error beyond
+        round-off."""
         return int(self._counter[3])
 
     @property
     def last_reactions(self) -> tuple[Array, Array]:
-        """Copies of the constraint multipliers, shape (rows,), and of the element forces, shape (forces,), in the
-        last step [N or N m]."""
+        """Copies of the constraint multipliers, shape (rows,), and of the element forces, shape (forces,), in
+        the last time step [N or N m]."""
         return np.array(self.memory["multiplier"]), np.array(self.memory["force"])
 
     @property

@@ -45,21 +45,22 @@ class Recorder:
         return float(self._blocks[-1].time[-1])
 
     def begin(self, time: float, rows: Rows, prescribed: PrescribedMotions | None) -> None:
-        """Record the first instant of a run at a time [s]; its multipliers are those of the first step until
-        ``set_final_reactions`` sets better ones."""
+        """Record the first instant of a run at a time [s]; its multipliers are those of the first time step
+        until ``set_final_reactions`` sets better ones."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
         self._blocks, self.last_weight = [first], 0.0
 
     def resume_from(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
-        """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers and
-        forces of the step before it, ``last_weight`` their weight in the mean with the step after it."""
+        """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers
+        and forces of the time step before it, ``last_weight`` their weight in the mean with the time step
+        after it."""
         self._blocks, self.last_weight = [concatenated([last])], last_weight
         if last_weight == OPEN:
             self._set_reactions(reactions)
 
     def set_final_reactions(self, reactions: Reactions | None) -> None:
-        """Set final multipliers and forces of the last recorded instant, where the step size changes; None leaves
-        them to be averaged with those of the next step.
+        """Set final multipliers and forces of the last recorded instant, where the time step size changes;
+        None leaves them to be averaged with those of the next time step.
 
         None where there are none: the mean is taken after all.
         """
@@ -79,8 +80,8 @@ class Recorder:
         self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def average_with_next_step(self, reactions: Array) -> None:
-        """Average the multipliers and forces of the last recorded instant with those of the step that follows
-        it."""
+        """Average the multipliers and forces of the last recorded instant with those of the time step that
+        follows it."""
         last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:

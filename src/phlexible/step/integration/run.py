@@ -104,8 +104,8 @@ class Run:
         return taken
 
     def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one step between two times [s], divided into shorter pieces as often as it fails to converge, and
-        yield each accepted piece. A piece is a part of a step that was halved or cut.
+        """Take one time step between two times [s], divided into shorter pieces as often as it fails to
+        converge, and yield each accepted piece. A piece is a part of a time step that was halved or cut.
 
         The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
 
@@ -145,8 +145,9 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Return to the start of an accepted piece of a step, so that ``pieces`` takes it again in two parts: up to
-        the time ``cut`` in it [s], and the rest. A piece is a part of a step that was halved or cut."""
+        """Return to the start of an accepted piece of a time step, so that ``pieces`` takes it again in two
+        parts: up to the time ``cut`` in it [s], and the rest. A piece is a part of a time step that was
+        halved or cut."""
         self.restore(piece.before)
         self._cut = cut
 

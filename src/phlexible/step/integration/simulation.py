@@ -119,8 +119,8 @@ class Simulation:
         run.sizes = sizes
 
     def _checkpoint(self, k: int) -> Checkpoint:
-        """Return the checkpoint from which the run can be resumed at the start of step k. After a stop condition it
-        is that at the time of the stop."""
+        """Return the checkpoint from which the run can be resumed at the start of time step k. After a stop
+        condition it is that at the time of the stop."""
         sizes = self._run.sizes
         return Checkpoint(
             time=self._clock.instant(k) if self.stopped is None else self.stopped,
@@ -143,14 +143,14 @@ class Simulation:
         )
 
     def _flush(self, k: int) -> None:
-        """Send all recorded instants up to the start of step k to the sink of the run, with the checkpoint
-        there."""
+        """Send all recorded instants up to the start of time step k to the sink of the run, with the
+        checkpoint there."""
         self._reached = self._checkpoint(k)
         self._recorder.flush(self._before_end or self._reached)
 
     def _end(self) -> None:
-        """Compute multipliers and forces of the last instant of the run from its accelerations, since only one step
-        adjoins it."""
+        """Compute multipliers and forces of the last instant of the run from its accelerations, since only
+        one time step adjoins it."""
         reached = self._reached
         if reached is not None and reached.own_share == OPEN:
             self._stepper.restore(reached.numbers)
@@ -230,8 +230,8 @@ class Simulation:
             self._events.apply(due[0], time)
 
     def _longest_block(self) -> int:
-        """Return the largest number of steps that the run takes at a time; with a tolerance it does not depend on
-        wall time, so that runs repeat."""
+        """Return the largest number of time steps that the run takes at a time; with a tolerance it does not
+        depend on wall time, so that runs repeat."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
@@ -288,20 +288,20 @@ class Simulation:
         return done
 
     def _end_continuity(self) -> None:
-        """Record that the next step does not continue the last one smoothly, so that its initial guess does not
-        extrapolate."""
+        """Record that the next time step does not continue the last one smoothly, so that its initial guess
+        does not extrapolate."""
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Reduce the number of steps that the run takes at a time from now on, and return 0, as no step was
-        taken."""
+        """Reduce the number of time steps that the run takes at a time from now on, and return 0, as no step
+        was taken."""
         self._failed = False
         self._block = max(1, self._block // GROWTH)
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
         """Return whether steps converged with an estimated error within the tolerance of the run; set the
-        subdivision of the next steps accordingly.
+        subdivision of the next time steps accordingly.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.
@@ -330,8 +330,8 @@ class Simulation:
         return False
 
     def _take_irregular_step(self, k: int) -> None:
-        """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge at
-        full size. A piece is a part of a step that was halved or cut."""
+        """Take step k of the run in pieces, because it is shorter, is cut at breakpoints or did not converge
+        at full size. A piece is a part of a time step that was halved or cut."""
         run, spans = self._run, self._clock.pieces(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
@@ -347,7 +347,7 @@ class Simulation:
 
     def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
         """Take steps between two times [s] within step k of the run, cut where conditions of events become
-        satisfied; ``is_end``: the interval is the last one of step k.
+        satisfied; ``is_end``: the interval is the last one of time step k.
 
         ``is_end``: the interval is the last one of step k.
         """

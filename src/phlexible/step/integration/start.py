@@ -69,8 +69,8 @@ class JumpChecks:
         self._checks = checks
 
     def check(self, instants: Array) -> None:
-        """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps between
-        the instants of the next steps [s].
+        """Raise ``ParameterError`` if a prescribed motion (drive, length of a joint, moving frame) jumps
+        between the instants of the next time steps [s].
 
         Raises:
             ParameterError: says what jumps, and when.

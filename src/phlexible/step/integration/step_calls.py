@@ -54,20 +54,21 @@ class StepCall:
 
     @property
     def since_stored(self) -> int:
-        """Number of steps since the last stored instant, which must be equal for mechanisms that are stepped
-        together in SIMD lanes."""
+        """Number of time steps since the last stored instant, which must be equal for mechanisms that are
+        stepped together in SIMD lanes."""
         return int(self.request[0]["since_stored"])
 
     @property
     def can_join(self) -> bool:
-        """Whether the steps of this call can be taken in SIMD lanes with other mechanisms: no substeps around
-        contacts, no trials, no measurements."""
+        """Whether the time steps of this call can be taken in SIMD lanes with other mechanisms: no substeps
+        around contacts, no trials, no measurements."""
         own = self.request[0]
         return bool(own["steps"]) and not any(own[name] for name in ALONE)
 
     @property
     def steps_taken(self) -> int:
-        """Number of steps that this call of the compiled step loop has taken; zero if an error was raised."""
+        """Number of time steps that this call of the compiled step loop has taken; zero if an error was
+        raised."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
@@ -86,7 +87,7 @@ class StepCall:
 
 
 def completed(run: Calls[Result]) -> Result:
-    """Take all steps of one run, given as a generator of step calls, and return the result of the run."""
+    """Take all steps of one run, given as a generator of time step calls, and return the result of the run."""
     while True:
         try:
             call = next(run)

@@ -29,10 +29,10 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Return the residuals of the equations of several steps, given the states at their ends, shape (steps,
-        unknowns). With them come the end states with history variables that follow from the equations, shape
-        (steps, numbers). History variables are strains of Maxwell branches, deflections of friction springs and
-        impact speeds.
+        """Return the residuals of the equations of several time steps, given the states at their ends, shape
+        (steps, unknowns). With them come the end states with history variables that follow from the
+        equations, shape (steps, numbers). History variables are strains of Maxwell branches, deflections of
+        friction springs and impact speeds.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
@@ -53,8 +53,8 @@ class StepEquations:
     def derivative(
         self, states: Array, size: float, moving: Array, loads: Array, directions: Array
     ) -> tuple[Array, Array]:
-        """Return the exact derivatives of the residual and of the end state of one step along k directions in the
-        space of its two states. Shapes (k, unknowns) and (k, numbers).
+        """Return the exact derivatives of the residual and of the end state of one step along k directions in
+        the space of its two states. Shapes (k, unknowns) and (k, numbers).
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 

@@ -41,14 +41,15 @@ class Pieces:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """Record that ``count`` full steps are done, and reduce the count of pieces of halved steps by the number
-        that each full step may have. A piece is a part of a step that was halved or cut."""
+        """Record that ``count`` full steps are done, and reduce the count of pieces of halved steps by the
+        number that each full step may have. A piece is a part of a time step that was halved or cut."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count pieces of halved steps that were attempted up to a time [s], with trials of implicit laws. The
-        deformation of the bodies is checked at intervals. A piece is a part of a step that was halved or cut.
+        """Count pieces of halved steps that were attempted up to a time [s], with trials of implicit laws.
+        The deformation of the bodies is checked at intervals. A piece is a part of a time step that was
+        halved or cut.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -59,8 +60,8 @@ class Pieces:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or steps have been
-        halved into too many pieces. A piece is a part of a step that was halved or cut.
+        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or steps have
+        been halved into too many pieces. A piece is a part of a time step that was halved or cut.
 
         Raises:
             ConvergenceError: as ``add``.
@@ -80,8 +81,8 @@ class Pieces:
 
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
-    """Return the exception for a step between two times [s] that failed although it was as short as steps may get;
-    if a law of the state failed, it is the error of that law.
+    """Return the exception for a time step between two times [s] that failed although it was as short as
+    steps may get; if a law of the state failed, it is the error of that law.
 
     If a law of the state failed, it is the error of that law, which names the function and the time.
     """
@@ -104,7 +105,7 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return a message that explains why Newton's method failed in a step, and the scaled updates of its
+    """Return a message that explains why Newton's method failed in a time step, and the scaled updates of its
     iterations, shape (iterations,).
 
     Args:
@@ -177,8 +178,8 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 
 def _most_compressed(assembly: Assembly) -> str:
-    """Return a clause for an error message that names the most compressed string element in the last attempted
-    step; empty without strings."""
+    """Return a clause for an error message that names the most compressed string element in the last
+    attempted time step; empty without strings."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

@@ -36,8 +36,8 @@ class StepWarnings:
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
-        """Record which problems occurred in the steps up to a time [s] (redundant joints, open energy balance, laws
-        that jump); return whether there is any warning, reported or not."""
+        """Record which problems occurred in the time steps up to a time [s] (redundant joints, open energy
+        balance, laws that jump); return whether there is any warning, reported or not."""
         stepper, is_there = self._stepper, False
         if stepper.dependent_steps > self._dependent:
             is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time
@@ -86,8 +86,8 @@ class StepWarnings:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """Return the text of a warning that the law of this name jumps. In ``steps`` steps no value of it agreed with
-    the motion in the step."""
+    """Return the text of a warning that the law of this name jumps. In ``steps`` steps no value of it agreed
+    with the motion in the time step."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

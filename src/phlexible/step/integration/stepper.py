@@ -106,9 +106,9 @@ class Stepper(MechanismState):
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps of one size between instants [s] up to the first that fails, as a generator of calls of the
-        compiled loop. Instants have shape (count + 1,); the generator returns the stored instants, multipliers and
-        the number of steps taken.
+        """Take steps of one size between instants [s] up to the first that fails, as a generator of calls of
+        the compiled loop. Instants have shape (count + 1,); the generator returns the stored instants,
+        multipliers and the number of time steps taken.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         taken in parts (8.23).
@@ -146,8 +146,8 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials, seconds)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one step of any size ``step`` [s] with loads and prescribed motions constant at a time [s], and
-        return whether it has a solution.
+        """Take one step of any size ``step`` [s] with loads and prescribed motions constant at a time [s],
+        and return whether it has a solution.
 
         Contacts do not divide it into substeps.
         """
@@ -167,8 +167,8 @@ class Stepper(MechanismState):
         return self.memory.rows(rows.numbers)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
-        """Return the result of steps that were all stored with only the requested instants among its rows; all
-        instants remain in ``watched``, for conditions of events."""
+        """Return the result of time steps that were all stored with only the requested instants among its
+        rows; all instants remain in ``watched``, for conditions of events."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = {name: array[kept] for name, array in watched.items()}
@@ -180,8 +180,8 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _evaluate_controllers(self, time: float, rates: Array) -> bool:
-        """Evaluate all controllers at a time [s], and return whether they returned values; an exception is stored
-        and raised once the steps before have been stored."""
+        """Evaluate all controllers at a time [s], and return whether they returned values; an exception is
+        stored and raised once the time steps before have been stored."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:
@@ -189,9 +189,9 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Take one step in which laws of the state (user functions that give forces) have their values at the mean
-        state of the step (8.22). Trials are repeated until they agree; returns the number of steps taken (0 or 1)
-        and the status."""
+        """Take one step in which laws of the state (user functions that give forces) have their values at the
+        mean state of the step (8.22). Trials are repeated until they agree; returns the number of time steps
+        taken (0 or 1) and the status."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -238,8 +238,8 @@ class Stepper(MechanismState):
         return 1, CONVERGED
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
-        """Return the inputs of steps between instants [s]: prescribed vectors at the ends and loads at the middles
-        of all substeps, whose lengths are ``shares`` of the step size."""
+        """Return the inputs of time steps between instants [s]: prescribed vectors at the ends and loads at
+        the middles of all substeps, whose lengths are ``shares`` of the time step size."""
         if self._still is not None and len(instants) == 2 and shares is self.shares and not self._added_loads.size:
             return self._still
         if self._steady is not None and not self.assembly.moving:
@@ -250,21 +250,21 @@ class Stepper(MechanismState):
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
     def _contact_substeps(self, instants: Array, step: float) -> Course:
-        """Return the inputs (prescribed vectors and loads) of one step, divided into the shorter substeps that
-        contacts requested."""
+        """Return the inputs (prescribed vectors and loads) of one time step, divided into the shorter
+        substeps that contacts requested."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
     def _step(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
-        """Call the compiled loop at once for the steps with these inputs (course). Returns the number of steps
-        taken and the status of the last one."""
+        """Call the compiled loop at once for the time steps with these inputs (course). Returns the number of
+        time steps taken and the status of the last one."""
         call = self._call(rows, step, course, purpose)
         call.take()
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the steps that a finished call of the compiled loop took to the count of recorded rows. Return their
-        number and the status of the last one, or raise the error of the call if there was one."""
+        """Add the time steps that a finished call of the compiled loop took to the count of recorded rows.
+        Return their number and the status of the last one, or raise the error of the call if there was one."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
@@ -272,7 +272,8 @@ class Stepper(MechanismState):
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
-        """Return a call of the compiled loop, not yet made, that would take the steps with these inputs (course).
+        """Return a call of the compiled loop, not yet made, that would take the time steps with these inputs
+        (course).
 
         Args:
             rows: receive stored instants and the reactions of the first step.
@@ -305,8 +306,8 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """Return the options of a call of the compiled loop as a tuple: number of steps, damping, tolerances, which
-        steps are stored; ``longest`` is the largest of the substeps [s]."""
+        """Return the options of a call of the compiled loop as a tuple: number of time steps, damping,
+        tolerances, which steps are stored; ``longest`` is the largest of the substeps [s]."""
         return StepRequest(
             steps,
             self.damping,
@@ -359,7 +360,8 @@ class Stepper(MechanismState):
         return self.assembly.inputs
 
     def add_loads(self, values: Array) -> None:
-        """Add these values to all loads in the next steps, until the next call, shape (load values,) [N or N m]."""
+        """Add these values to all loads in the next time steps, until the next call, shape (load values,) [N
+        or N m]."""
         self._added_loads = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:
@@ -368,7 +370,7 @@ class Stepper(MechanismState):
         return values + self._added_loads if self._added_loads.size else values
 
     def control(self, time: float) -> None:
-        """Evaluate the controllers at a time [s]; the loads that they set are constant in the next steps
+        """Evaluate the controllers at a time [s]; the loads that they set are constant in the next time steps
         (zero-order hold)."""
         if time != self.measured_at:
             self.now(time)
@@ -383,8 +385,8 @@ class Stepper(MechanismState):
 
     @property
     def numbers_a_step(self) -> int:
-        """Number of floats that one step needs in stored rows and functions of time, which limits how many steps
-        are taken at a time."""
+        """Number of floats that one time step needs in stored rows and functions of time, which limits how
+        many steps are taken at a time."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
@@ -419,17 +421,17 @@ class Stepper(MechanismState):
 
     @property
     def cause(self) -> BaseException | None:
-        """Exception that a law function of the user raised in the last step, or None."""
+        """Exception that a law function of the user raised in the last time step, or None."""
         return self._law_error or self._laws.error
 
     @property
     def has_jumps(self) -> bool:
         """Whether any law of the state has jumped so far, so that no value of it agreed with the motion in a
-        step."""
+        time step."""
         return self.has_laws and bool(self._implicit.jumps.any())
 
     @property
     def jumps(self) -> Mapping[str, int]:
-        """Number of steps so far in which a law of the state jumped, by the name of the law. No value of it then
-        agreed with the motion in the step."""
+        """Number of time steps so far in which a law of the state jumped, by the name of the law. No value of
+        it then agreed with the motion in the time step."""
         return self._controllers.largest_counts_by_law(self._implicit.jumps)

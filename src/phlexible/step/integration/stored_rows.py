@@ -55,7 +55,8 @@ class Advance(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Largest estimated local error of the steps, relative to the longest body (docs/theory.md, 4; (4.22))."""
+        """Largest estimated local error of the time steps, relative to the longest body (docs/theory.md, 4;
+        (4.22))."""
         return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 
@@ -73,8 +74,8 @@ class Course(NamedTuple):
     loads: Array
 
     def steps(self, first: int, last: int) -> "Course":
-        """Return the inputs (prescribed vectors and loads) of the steps ``first`` .. ``last`` - 1; with ``first`` =
-        ``last`` the prescribed vectors at that instant and no loads."""
+        """Return the inputs (prescribed vectors and loads) of the time steps ``first`` .. ``last`` - 1; with
+        ``first`` = ``last`` the prescribed vectors at that instant and no loads."""
         begin, end = first * len(self.shares), last * len(self.shares)
         return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
 
@@ -134,7 +135,7 @@ class StoredRows:
 
     @property
     def keeps_next(self) -> bool:
-        """Whether the state after the next step is stored, as every n-th is."""
+        """Whether the state after the next time step is stored, as every n-th is."""
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":

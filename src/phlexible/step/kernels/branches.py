@@ -16,9 +16,10 @@ TERMS = 22
 
 @compiled
 def update_relaxation(t: Tables, k: int, h: float) -> None:
-    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation time
-    number k for steps of length h [s]: how its strain decays, its mean over the step and its loss. They are stored
-    in the tables and reused while h stays the same."""
+    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation
+    time number k for steps of length h [s]: how its strain decays, its mean over the time step and its loss.
+    They are stored in the tables and reused while h stays the same. ``t`` holds all tables (arrays) of the
+    model and its state."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]
@@ -43,9 +44,10 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean force over a step of the Maxwell branches of force element f, positive against its coordinate
-    theta. Then follows the derivative of this force with respect to theta at the end of the step. A Maxwell branch
-    is a spring and a dashpot in series. h is the length of the step [s]."""
+    """Return the mean force over a time step of the Maxwell branches of force element f, positive against its
+    coordinate theta. Then follows the derivative of this force with respect to theta at the end of the time
+    step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t``
+    holds all tables (arrays) of the model and its state."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]
@@ -59,9 +61,9 @@ def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def advance_branches(t: Tables, f: int, h: float) -> float:
-    """Replace the spring strains of the Maxwell branches of force element f by those at the end of the step of
-    length h; return the energy that their dashpots lose in the step [J]. A Maxwell branch is a spring and a dashpot
-    in series."""
+    """Replace the spring strains of the Maxwell branches of force element f by those at the end of the time
+    step of length h; return the energy that their dashpots lose in the time step [J]. A Maxwell branch is a
+    spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]
@@ -73,16 +75,18 @@ def advance_branches(t: Tables, f: int, h: float) -> float:
 
 @compiled
 def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -> float:
-    """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k loses
-    in a step (8.37); a quadratic form of the strain e at the start and the change c of the coordinate: ``strain``
-    is e e, ``both`` is e c, ``change`` is c c."""
+    """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k
+    loses in a time step (8.37); a quadratic form of the strain e at the start and the change c of the
+    coordinate: ``strain`` is e e, ``both`` is e c, ``change`` is c c. ``t`` holds all tables (arrays) of the
+    model and its state."""
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 
 @compiled
 def branch_energy(t: Tables, f: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches of force element f at the start of
-    the step [J]. A Maxwell branch is a spring and a dashpot in series."""
+    """Return the energy that is stored in the springs of the Maxwell branches of force element f at the start
+    of the time step [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables
+    (arrays) of the model and its state."""
     total = 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]

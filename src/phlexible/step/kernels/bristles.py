@@ -15,10 +15,10 @@ from phlexible.step.tables.declarations import BRISTLE
 def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return the mean friction force of a bristle (friction spring) in a step of length h in which the surfaces
-    slide by u (8.44). Stiffness k, damping d, deflection z at the start; the force is at most the friction limit.
-    Then follow its derivative to the limit, e, a and s of its derivative a I - s e e^T to u, the deflection at the
-    end, and whether it slips.
+    """Return the mean friction force of a bristle (friction spring) in a time step of length h in which the
+    surfaces slide by u (8.44). Stiffness k, damping d, deflection z at the start; the force is at most the
+    friction limit. Then follow its derivative to the limit, e, a and s of its derivative a I - s e e^T to u,
+    the deflection at the end, and whether it slips.
 
     These are the force, its derivative to the limit, e, a and s, where the derivative to u is a I - s e e^T, then z
     at the end, and whether it slips.
@@ -42,17 +42,18 @@ def bristle_force(
 
 @compiled
 def bristle_energy(t: Tables, f: int) -> float:
-    """Return the elastic energy k z^2 / 2 of the bristle of force element f at the start of the step [J]; 0 if its
-    friction has no bristle. A bristle is a friction spring with deflection z."""
+    """Return the elastic energy k z^2 / 2 of the bristle of force element f at the start of the time step
+    [J]; 0 if its friction has no bristle. A bristle is a friction spring with deflection z. ``t`` holds all
+    tables (arrays) of the model and its state."""
     b = t.bristle_of[f]
     return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 
 
 @compiled
 def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return dry friction that is regularized: the force for a slip u in a step of length h is the friction limit,
-    reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its derivative to the limit,
-    then e, a and s of its derivative a I - s e e^T to u."""
+    """Return dry friction that is regularized: the force for a slip u in a time step of length h is the
+    friction limit, reduced in proportion to the speed below ``speed`` [m/s]. The result is the force, its
+    derivative to the limit, then e, a and s of its derivative a I - s e e^T to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed
@@ -63,9 +64,10 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a step of length h that changes its coordinate by
-    ``change``. It is limited to ``level``, and is that of its bristle (friction spring, which sticks), or
-    regularized friction if it has none. Then follow its derivatives to ``level`` and to the coordinate at the end.
+    """Return the mean friction force of force element f in a time step of length h that changes its
+    coordinate by ``change``. It is limited to ``level``, and is that of its bristle (friction spring, which
+    sticks), or regularized friction if it has none. Then follow its derivatives to ``level`` and to the
+    coordinate at the end. ``t`` holds all tables (arrays) of the model and its state.
 
     The result is the force, and its derivatives with respect to the level and to the coordinate at the end; the
     loss is added to the tables.

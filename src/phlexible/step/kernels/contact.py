@@ -22,9 +22,9 @@ def clamp_to_unit(u: float) -> float:
 
 @exported
 def start_distance(t: Tables, i: int) -> float:
-    """Return the distance theta = |w| at the start of the step that is the coordinate of interaction i. Its scalar
-    functions w are the components of a vector of this length. 0 for a rolling wheel, of which only the slip in the
-    step is used."""
+    """Return the distance theta = |w| at the start of the time step that is the coordinate of interaction i.
+    Its scalar functions w are the components of a vector of this length. 0 for a rolling wheel, of which only
+    the slip in the time step is used. ``t`` holds all tables (arrays) of the model and its state."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -35,9 +35,10 @@ def start_distance(t: Tables, i: int) -> float:
 
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega of the discrete derivative of interaction i's coordinate (a distance or a wheel's
-    slip) with respect to its scalar functions w. The sum of omega delta(w) is the change of the coordinate in the
-    step. Derivatives of the weights to w at the end are computed too."""
+    """Compute the weights omega of the discrete derivative of interaction i's coordinate (a distance or a
+    wheel's slip) with respect to its scalar functions w. The sum of omega delta(w) is the change of the
+    coordinate in the time step. Derivatives of the weights to w at the end are computed too. ``t`` holds all
+    tables (arrays) of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -47,9 +48,10 @@ def coordinate_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
-    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|
-    (8.26). The scalar functions w are ``count`` from number ``first`` on. Derivatives of theta and of the weights
-    to w at the end of the step are computed too."""
+    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta =
+    |w| (8.26). The scalar functions w are ``count`` from number ``first`` on. Derivatives of theta and of the
+    weights to w at the end of the time step are computed too. ``t`` holds all tables (arrays) of the model
+    and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -69,9 +71,10 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect to
-    its scalar functions (8.30). These are ``count`` from number ``first`` on. Derivatives of the weights to the
-    functions at the end of the step are computed too."""
+    """Compute the weights of the discrete derivative of a rolling wheel's slip (force element f) with respect
+    to its scalar functions (8.30). These are ``count`` from number ``first`` on. Derivatives of the weights
+    to the functions at the end of the time step are computed too. ``t`` holds all tables (arrays) of the
+    model and its state."""
     k, r, total = (count - 1) // 2, t.roll_radius[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -97,8 +100,9 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force in the joint whose friction is force element f [N] (8.31). It follows
-    from the present Lagrange multipliers along orthogonal directions."""
+    """Return the magnitude |R| of the force in the joint whose friction is force element f [N] (8.31). It
+    follows from the present Lagrange multipliers along orthogonal directions. ``t`` holds all tables (arrays)
+    of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -107,9 +111,10 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 @compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Add to Newton's matrix how the friction of force element f in a joint depends on the joint's multipliers (its
-    force). These are entries in the columns of the joint and the rows of the bodies. The element has ``count``
-    functions from number ``begin`` on, gradients of ``numbers`` entries each. h is the length of the step [s]."""
+    """Add to Newton's matrix how the friction of force element f in a joint depends on the joint's
+    multipliers (its force). These are entries in the columns of the joint and the rows of the bodies. The
+    element has ``count`` functions from number ``begin`` on, gradients of ``numbers`` entries each. h is the
+    length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -139,9 +144,10 @@ def penetration_energy(stiffness: float, exponent: float, depth: float) -> float
 
 @compiled_lane_by_lane
 def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> tuple[float, float]:
-    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy; then
-    its derivative to x1. The energy is U = k x^(p + 1) / (p + 1); x0 and x1 are the penetrations at the start and
-    end of a step. The formulas do not cancel where they are close."""
+    """Return the elastic contact force as the discrete derivative delta(U) / delta(x) of the contact energy
+    [N]; then its derivative to x1 [N/m]. The energy is U = k x^(p + 1) / (p + 1) with ``stiffness`` k and
+    ``exponent`` p, 1 or 1.5; x0 and x1 are the penetrations at the start and end of a time step [m]. The
+    formulas do not cancel where they are close."""
     change = x1 - x0
     if x0 > 0.0 and x1 > 0.0:
         if exponent == 1.0:
@@ -160,9 +166,10 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean normal force N over a step of length h of the contact or stop that is force element f (8.17).
-    Then follows its derivative to the penetration at the end of the step. The energy that its damping loses is
-    stored in the table ``loss`` [J]."""
+    """Return the mean normal force N over a time step of length h of the contact or stop that is force
+    element f (8.17). Then follows its derivative to the penetration at the end of the time step. The energy
+    that its damping loses is stored in the table ``loss`` [J]. ``t`` holds all tables (arrays) of the model
+    and its state."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -179,10 +186,10 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative to x
-    at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``; the damper
-    (d: damping over the length of the step) acts only where x is positive. ``force`` and its derivative ``slope``
-    are without the damper.
+    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative
+    to x at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``;
+    the damper (d: damping over the length of the time step) acts only where x is positive. ``force`` and its
+    derivative ``slope`` are without the damper.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
@@ -199,9 +206,11 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return three numbers of a contact with the energy k x^(p+1) / (p+1) and Hunt-Crossley damping over a step of
-    length h: the elastic part of the mean normal force N, N itself (never below zero), and the derivative of N to
-    the penetration x at the end of the step; x starts at x0 and changes by ``change``."""
+    """Return three numbers of a contact over a time step: the elastic part of the mean normal force N, N
+    itself (never below zero), and its derivative to the penetration at the end. The energy is k x^(p+1) /
+    (p+1) with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change`` in the
+    time step of length h [s]. ``damping`` is the coefficient of Hunt-Crossley damping; ``varies`` is 1, or 0
+    where this coefficient falls as the impact speed grows."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -217,13 +226,12 @@ def contact_force(
 def impact_damping(
     loss: float, slowest: float, known: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the damping coefficient of a contact whose restitution depends on the speed of the impact (8.47). Then
-    follow a factor of the derivative of this damping (0 or 1), and the impact speed that is to be stored, 0 where
-    the bodies separate [m/s]. h is the length of the step [s].
-
-    The impact speed is that of the step in which bodies meet, or ``known`` if they have met before; the factor is 0
-    where damping falls as it grows, else 1.
-    """
+    """Return three numbers of a contact whose restitution depends on the impact speed (8.47): damping
+    coefficient, a factor of its derivative, and the impact speed to store. The coefficient is ``loss`` over
+    the impact speed, or over ``slowest`` [m/s] if that is larger. The impact speed is ``known`` [m/s] from
+    earlier time steps or, where the bodies meet now, that of this one: the penetration starts at x0 and
+    changes by ``change`` [m] in the time h [s]. It is 0 where the bodies separate. The factor is 0 where the
+    coefficient falls as the speed grows, else 1."""
     rate, enters = change / h, x0 <= 0.0
     met = where(enters, max(rate, 0.0), known)
     varies = where(enters & (rate > slowest), 0.0, 1.0)
@@ -232,9 +240,10 @@ def impact_damping(
 
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean dry friction force of force element f along its coordinate theta over a step of length h
-    (8.19). Then follows its derivative to theta at the end. The limit includes the share of the joint force, if it
-    is friction of a joint; the lost energy is added to the table ``loss``."""
+    """Return the mean dry friction force of force element f along its coordinate theta over a time step of
+    length h (8.19). Then follows its derivative to theta at the end. The limit includes the share of the
+    joint force, if it is friction of a joint; the lost energy is added to the table ``loss``. ``t`` holds all
+    tables (arrays) of the model and its state."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)

@@ -51,8 +51,10 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
 
 @compiled
 def contact_stiffness(stiffness: float, p: float, depth: float, change: float, mobility: float, h: float) -> float:
-    """Return the stiffness dN/dx of a contact of exponent p: constant for p = 1, else the one at the deepest
-    penetration x that the approach speed ``change`` / h can reach against the effective mass 1 / ``mobility``."""
+    """Return the stiffness dN/dx of a contact of exponent p: ``stiffness`` for p = 1, else the one at the
+    deepest penetration x it reaches. The penetration is ``depth`` now and grows by ``change`` in a time step
+    of length h, or by less where the effective mass 1 / ``mobility`` stops before at the approach speed
+    ``change`` / h."""
     if p == 1.0:
         return stiffness
     if mobility > 0.0:
@@ -70,24 +72,19 @@ def contact_stiffness(stiffness: float, p: float, depth: float, change: float, m
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """Return the elastic force of a contact at the mean of its penetrations at both ends of a step, ``depth`` and
-    ``depth`` + ``change``. It is the force that remains if the contact does not oscillate; p is the exponent of its
-    law."""
+    """Return the elastic force of a contact at the mean of its penetrations at both ends of a time step.
+    These are ``depth`` and ``depth`` + ``change`` [m]. It is the force that remains if the contact does not
+    oscillate; p is the exponent of its law and ``stiffness`` the factor of x^p."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
 
 
 @compiled
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
-    """Return the amplitude with which the spring of a contact oscillates in a step of length h [m]. It is estimated
-    from the speeds of its length at both ends of the step and from its acceleration.
-
-    Args:
-        square: omega^2.
-        h: the step [s].
-        ahead: change of the spring's length in the step at the speed of its start.
-        change: its actual change.
-    """
+    """Return the amplitude with which the spring of a contact oscillates in a time step of length h [m].
+    ``square`` is its squared circular frequency [1/s2], ``change`` the change of its length in the time step,
+    and ``ahead`` the change that the speed at the start alone would give. It is estimated from the speeds at
+    both ends and from the acceleration."""
     theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
     return far + 0.5 * abs(change)
@@ -106,17 +103,19 @@ def load_share(force: float, load: float) -> float:
 
 @compiled
 def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """Return the part of a contact's stiffness that counts for the choice of substeps: less than all of it if it
-    oscillates little. It is all of it if the force of the oscillation (amplitude times stiffness) is as large as
-    the ``load`` at rest. h is the length of the step [s]."""
+    """Return the part of a contact's ``stiffness`` that counts for the choice of substeps: less than all of
+    it if the contact oscillates little. It is all of it if the force of the oscillation (amplitude times
+    stiffness) is as large as the ``load`` at rest. ``mobility`` is the inverse effective mass, h the length
+    of the time step [s]; the spring's length changes by ``change``, and would by ``ahead`` at its first
+    speed."""
     return stiffness * load_share(stiffness * swing_amplitude(stiffness * mobility, h, ahead, change), load)
 
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller [N/kg^0.5].
-    The load of a body is its largest contact force at rest times the root of the mobility there; members are balls,
-    line segments and solids."""
+    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller
+    [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the mobility there;
+    members are balls, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -126,9 +125,9 @@ def raise_member_load(t: Tables, m: int, load: float) -> None:
 
 @compiled
 def pair_reference_force(t: Tables, n: int) -> float:
-    """Return the normal force of active contact pair n [N] that corresponds to the load of the less loaded one of
-    its two members; contact forces that oscillate by less than it need no short substeps. Very large if nothing can
-    move."""
+    """Return the normal force of active contact pair n [N] that corresponds to the load of the less loaded
+    one of its two members; contact forces that oscillate by less than it need no short substeps. Very large
+    if nothing can move. ``t`` holds all tables (arrays) of the model and its state."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -143,8 +142,9 @@ def _load_of_member(t: Tables, m: int) -> float:
 
 @exported
 def set_pair_loads(t: Tables, pairs: int) -> None:
-    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the loads
-    of their bodies. The loads, used for the choice of substeps, become at least the contact forces at rest."""
+    """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs, and raise the
+    loads of their bodies. The loads, used for the choice of substeps, become at least the contact forces at
+    rest. ``t`` holds all tables (arrays) of the model and its state."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, _, y = _contact_geometry(t, i, j)
@@ -158,9 +158,10 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
-    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads to
-    its force at rest. The mobility is stored for each of its bodies and in total; loads, forces times the root of
-    the mobility, are used for the choice of substeps."""
+    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads
+    to its force at rest. The mobility is stored for each of its bodies and in total; loads, forces times the
+    root of the mobility, are used for the choice of substeps. ``t`` holds all tables (arrays) of the model
+    and its state."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -177,8 +178,9 @@ def set_stop_load(t: Tables, f: int) -> None:
 
 @compiled
 def stop_reference_force(t: Tables, f: int) -> float:
-    """Return the force along the coordinate of stop f which corresponds to the smallest load of its bodies [N, N
-    m]. Oscillations of less force need no short substeps; very large if nothing can move."""
+    """Return the force along the coordinate of stop f which corresponds to the smallest load of its bodies
+    [N, N m]. Oscillations of less force need no short substeps; very large if nothing can move. ``t`` holds
+    all tables (arrays) of the model and its state."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -187,9 +189,9 @@ def stop_reference_force(t: Tables, f: int) -> float:
 
 @compiled
 def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, int, Vector]:
-    """Return where contact members i and j (balls, segments, solids) touch: unit normal from the second to the
-    first, parameters 0 .. 1 of the contact along both axes, the index of the member that is not a solid, and the
-    contact point in the world [m]."""
+    """Return where contact members i and j (balls, segments, solids) touch: unit normal from the second to
+    the first, parameters 0 .. 1 of the contact along both axes, the index of the member that is not a solid,
+    and the contact point in the world [m]. ``t`` holds all tables (arrays) of the model and its state."""
     normal, s, z = contact_normal(t, i, j)
     solid = j if t.member_kind[j] > RIM else i
     small = i + j - solid
@@ -201,9 +203,10 @@ def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, 
 
 @exported
 def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
-    """Add the contact stiffness over mass of active pair n to the sum of squared frequencies of each of its bodies.
-    The pair is also added, as a spring, to the list of coupled pairs. Returned is the squared frequency of its
-    normal spring alone [1/s2]; the number of substeps of a step of length h follows from it."""
+    """Add the contact stiffness over mass of active pair n to the sum of squared frequencies of each of its
+    bodies. The pair is also added, as a spring, to the list of coupled pairs. Returned is the squared
+    frequency of its normal spring alone [1/s2]; the number of substeps of a time step of length h follows
+    from it. ``t`` holds all tables (arrays) of the model and its state."""
     i, j = t.met_first[n], t.met_second[n]
     n_, s, z, small, y = _contact_geometry(t, i, j)
     rubbed_at, total = y, t.met_mobility[n]
@@ -243,9 +246,10 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
 
 @compiled
 def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared radius
-    of gyration. Only the part that oscillates in a step of length h counts; 0 where the limit of this resistance is
-    0. ``bend`` is the index of its deflection in the step, ``total`` the mobility of the pair."""
+    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared
+    radius of gyration. Only the part that oscillates in a time step of length h counts; 0 where the limit of
+    this resistance is 0. ``bend`` is the index of its deflection in the time step, ``total`` the mobility of
+    the pair. ``t`` holds all tables (arrays) of the model and its state."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
@@ -254,12 +258,11 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _member_mobility(t: Tables, m: int, share: float, normal: Vector, slope: float, y: Vector) -> float:
-    """Return the mobility (inverse effective mass) of the contact point on member m along the contact normal. Times
-    the stiffness ``slope`` it is added to the sum of squared frequencies of each body that carries the member.
-    Members are balls, line segments and solids.
-
-    ``y``: position of the contact on a solid.
-    """
+    """Return the mobility (inverse effective mass) of the contact point on member m along the contact normal.
+    Times the stiffness ``slope`` it is added to the sum of squared frequencies of each body that carries the
+    member. Members are balls, line segments and solids: ``share`` is the parameter (0 to 1) of the contact
+    point on a line segment, y its position on a solid. ``t`` holds all tables (arrays) of the model and its
+    state."""
     p, q = t.member_start[m], t.member_end[m]
     a, b = t.vector_carrier[p], t.vector_carrier[q]
     if t.member_kind[m] > INSET:
@@ -293,7 +296,8 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
 @compiled
 def _lever_into(t: Tables, k: int, share: float, normal: Vector) -> None:
     """Add ``share`` times the generalized force of a unit normal force on point or direction k to the row of
-    numbers ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k."""
+    numbers ``contact_group_row``. The entries of the row belong to the velocities of the body that carries k.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(velocity_count(t, k)):
         t.contact_group_row[velocity_index(t, k, i)] += share * dot((t.lever + t.lever_vectors_begin[k])[i], normal)
 
@@ -308,8 +312,9 @@ def _add_stiffness(t: Tables, b: int, slope: float) -> float:
 
 @exported
 def pair_stiffness_over_mass(t: Tables, n: int) -> float:
-    """Return the sum of contact stiffness over mass [1/s2] of the bodies that carry the two members of active pair
-    n, each body once. It is an upper bound of the squared frequency at this pair."""
+    """Return the sum of contact stiffness over mass [1/s2] of the bodies that carry the two members of active
+    pair n, each body once. It is an upper bound of the squared frequency at this pair. ``t`` holds all tables
+    (arrays) of the model and its state."""
     i, j = t.met_first[n], t.met_second[n]
     return _stiffness_over_mass(t, i) + _stiffness_over_mass(t, j)
 
@@ -331,7 +336,8 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 @exported
 def find_active_contacts(t: Tables) -> Truth:
     """Return whether any contact (stop or pair of members) transmits a force at the start or end of the last
-    attempted step. The contacts that do, and the changes of their penetrations, are stored in the tables."""
+    attempted time step. The contacts that do, and the changes of their penetrations, are stored in the
+    tables. ``t`` holds all tables (arrays) of the model and its state."""
     found = False
     for f in range(t.forces):
         t.touching[f] = 0.0
@@ -347,9 +353,10 @@ def find_active_contacts(t: Tables) -> Truth:
 
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
-    """Return into how many equal substeps a step of length h should be divided so that the oscillations of the
-    active contacts are resolved. The longest of the user's steps is ``longest`` [s]. ``damping`` is numerical
-    damping, a multiple of the stiffness.
+    """Return into how many equal substeps a time step of length h should be divided so that the oscillations
+    of the active contacts are resolved. The longest of the user's steps is ``longest`` [s]. ``damping`` is
+    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
     Unknowns and forces of the step that was tried are restored afterwards.
@@ -389,9 +396,10 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store how much deeper all stops and active contact pairs would be after a step at the velocities of its start
-    [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list. h is the length of the step [s],
-    ``damping`` numerical damping."""
+    """Store how much deeper all stops and active contact pairs would be after a time step at the velocities
+    of its start [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the list. h is the length
+    of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its
+    state."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
@@ -405,7 +413,7 @@ def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -
 @compiled
 def scale_prescribed_motion(t: Tables, share: float) -> None:
     """Multiply the changes in this step of all points and directions that are prescribed functions of time by
-    ``share``, as if the step were shorter."""
+    ``share``, as if the step were shorter. ``t`` holds all tables (arrays) of the model and its state."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
@@ -413,9 +421,11 @@ def scale_prescribed_motion(t: Tables, share: float) -> None:
 
 @compiled
 def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, of_stops: float) -> float:
-    """Return the largest squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs in a step of
-    length h: that of a single pair, or a share of that of all pairs and stops (``of_stops``) combined if it is
-    larger."""
+    """Return the largest squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs in a
+    time step of length h. It is that of a single pair, or a share of that of all pairs and stops
+    (``of_stops``) combined if this is larger. Coupled frequencies are computed only where they could require
+    substeps of a user's step of length ``longest`` [s]. ``t`` holds all tables (arrays) of the model and its
+    state."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     clear_matrix_pairs(t)
     for n in range(pairs):
@@ -432,8 +442,9 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
-    """Return the contact stiffness of a stop over effective mass, summed over the bodies on which the stop acts
-    [1/s2]. It is the stop of force element f."""
+    """Return the contact stiffness of a stop over effective mass, summed over the bodies on which the stop
+    acts [1/s2]. It is the stop of force element f. ``t`` holds all tables (arrays) of the model and its
+    state."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)
@@ -442,8 +453,9 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
-    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums of its
-    bodies. It is that of a step of length h."""
+    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums of
+    its bodies. It is that of a time step of length h. ``t`` holds all tables (arrays) of the model and its
+    state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

@@ -54,9 +54,12 @@ def differentiate(
     equations: Numbers,
     work: Numbers,
 ) -> int:
-    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
-    method), through recorded steps. Results are written in place into ``pose``, ``velocity`` and ``equations``;
-    returned is the number of steps whose linear system could be solved.
+    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards
+    (adjoint method), through recorded time steps of lengths ``sizes``. ``request`` says which of both. States
+    are the stored ``rows``, with prescribed vectors ``moving`` and ``load_values``; ``header`` is that of the
+    tables, ``places`` lists the entries of Newton's matrix, ``work`` is scratch memory. Results are written
+    in place into ``pose``, ``velocity`` and ``equations``; returned is the number of time steps whose linear
+    system could be solved.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -169,9 +172,10 @@ def differentiate(
 
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a step, its inverse or the
-    transpose of one of them (9.2). K takes the sum of velocity changes at both ends of a step of length h to the
-    change of the pose."""
+    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step (9.2): by its
+    inverse if ``is_inverse``, transposed if ``is_transposed``. K takes the sum of velocity changes at both
+    ends of a time step of length h to the change of the pose. ``t`` holds all tables (arrays) of the model
+    and its state."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
@@ -199,10 +203,11 @@ def _evaluate(
     equations: Numbers,
     ends: Numbers,
 ) -> None:
-    """Compute the residuals of ``count`` recorded steps, shape (count, unknowns); a step is stored as its states at
-    start and end. If ``ends`` is not empty it receives the state at the start of each step, but with the history
-    variables (creep, bristles, impact speeds) of its end. ``damping`` is numerical damping, a multiple of the
-    stiffness.
+    """Compute the residuals of ``count`` recorded time steps of lengths ``sizes`` into ``equations``, shape
+    (count, unknowns). Each has its states at start and end in ``rows``, ``stride`` rows after those of the
+    one before, with prescribed vectors ``moving`` and ``load_values``; ``header`` is that of the tables. If
+    ``ends`` is not empty it receives the state at each start, but with the history variables (creep,
+    bristles, impact speeds) of the end. ``damping`` is numerical damping, a multiple of the stiffness.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -245,9 +250,11 @@ def evaluate_residual(
     h: float,
     damping: float,
 ) -> None:
-    """Compute the residual of one step of length h between the stored states number ``first`` and ``second``, with
-    the loads of number ``step``; it is left in the table ``residual``, shape (unknowns,). ``damping`` is numerical
-    damping, a multiple of the stiffness."""
+    """Compute the residual of one time step of length h between the stored ``states`` number ``first`` and
+    ``second``; it is left in the table ``residual``, shape (unknowns,). ``moving`` are the prescribed vectors
+    at all stored states; of ``load_values``, three for each load, those of number ``step`` are used.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     copy(states + max(first, second) * t.state_numbers, t.state, t.state_numbers)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_numbers, t.state, t.state_numbers)
@@ -263,8 +270,9 @@ def evaluate_residual(
 
 @compiled
 def advance_history_variables(t: Tables, h: float) -> None:
-    """Replace the history variables in the state by their values at the end of the step of length h. They are
-    strains of Maxwell branches (creep), deflections of friction bristles and impact speeds of contacts."""
+    """Replace the history variables in the state by their values at the end of the time step of length h.
+    They are strains of Maxwell branches (creep), deflections of friction bristles and impact speeds of
+    contacts. ``t`` holds all tables (arrays) of the model and its state."""
     for f in range(t.forces):
         advance_branches(t, f, h)
     advance_soft_branches(t, h)
@@ -278,8 +286,9 @@ def advance_history_variables(t: Tables, h: float) -> None:
 
 @entry_point
 def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, energy_rows: Rows2) -> None:
-    """Compute the kinetic, strain, gravity and spring energy of the mechanism at ``count`` stored states [J], and
-    write them to ``energy_rows``, shape (count, 4)."""
+    """Compute the kinetic, strain, gravity and spring energy of the mechanism at ``count`` stored states
+    ``rows`` [J], and write them to ``energy_rows``, shape (count, 4). ``moving`` are the prescribed vectors
+    at these states, ``header`` is that of the tables."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):
         copy(states + k * t.state_numbers, t.state, t.state_numbers)
@@ -297,8 +306,9 @@ def energies_at(header: IntegerRow, count: int, rows: Numbers, moving: Numbers, 
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Measure the angles of all force elements anew at the present pose, each with the full turns that were counted
-    so far [rad]. They are stored as coordinates at the start of the step.
+    """Measure the angles of all force elements anew at the present pose, each with the full turns that were
+    counted so far [rad]. They are stored as coordinates at the start of the time step. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     Parameters may have changed the pose since.
     """

@@ -71,15 +71,15 @@ def cross_of_dyads(M: Matrix) -> Vector:
 
 @compiled
 def trace(M: Matrix) -> float:
-    """Return the trace (sum of the diagonal) of a 3 x 3 matrix."""
+    """Return the trace (sum of the diagonal) of a 3 x 3 matrix M."""
     return row(M, 0).x + row(M, 1).y + row(M, 2).z
 
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the moments of floating body b that its inertia needs: N_pq,i = sum_j W_pq,ij x_j for each shape
-    function i and axes p, q. x = (1, eta) are its coordinates, W its constant second moments of mass; N is written
-    from the offset of the body on."""
+    """Compute the moments of floating body b that its inertia needs: N_pq,i = sum_j W_pq,ij x_j for each
+    shape function i and axes p, q. x = (1, eta) are its coordinates, W its constant second moments of mass; N
+    is written from the offset of the body on. ``t`` holds all tables (arrays) of the model and its state."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -96,9 +96,9 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def compute_end_moments(t: Tables, b: int, h: float) -> None:
-    """Compute the mass moments N of floating body b with the positions of its points at the end of a step of length
-    h. They are those at the start plus h times the mean of their rates, since elastic coordinates move with their
-    mean rates (4.4)."""
+    """Compute the mass moments N of floating body b with the positions of its points at the end of a time
+    step of length h. They are those at the start plus h times the mean of their rates, since elastic
+    coordinates move with their mean rates (4.4). ``t`` holds all tables (arrays) of the model and its state."""
     m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinates_begin[b]
     if m == 1:
         return
@@ -109,8 +109,9 @@ def compute_end_moments(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the sums over p and q of C_pq N_pq,i to the numbers target_i, for each shape function i of a floating
-    body. C is a 3 x 3 matrix, N are the mass moments of the body, which has m shape functions."""
+    """Add the sums over p and q of C_pq N_pq,i to the numbers target_i, for each shape function i of a
+    floating body. C is a 3 x 3 matrix, N are the mass moments of the body, which has m shape functions. ``t``
+    holds all tables (arrays) of the model and its state."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -122,9 +123,10 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the sums over p and q of [a]_pq N_pq,i to the numbers target_i, for each shape function i of a floating
-    body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body, which has m shape
-    functions; components of a that are zero are skipped."""
+    """Add the sums over p and q of [a]_pq N_pq,i to the numbers target_i, for each shape function i of a
+    floating body. [a] is the skew-symmetric matrix of the vector a, N are the mass moments of the body, which
+    has m shape functions; components of a that are zero are skipped. ``t`` holds all tables (arrays) of the
+    model and its state."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -142,8 +144,8 @@ def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: 
 
 @compiled
 def moment_matrix(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the mass moments N of a floating body. The sum is over its m
-    shape functions i with the weights x."""
+    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the mass moments N of a floating body. The sum is over its
+    m shape functions i with the weights x. ``t`` holds all tables (arrays) of the model and its state."""
     if t.planes == 2:
         return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
     u, v = _three_products(x, N, m), _three_products(x, N + 3 * m, m)
@@ -152,7 +154,8 @@ def moment_matrix(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 
 @compiled
 def _three_products(x: Reals, N: Reals, m: int) -> Vector:
-    """Return the scalar products of x, shape (m,), with three consecutive rows of m numbers, as a vector."""
+    """Return the scalar products of x, shape (m,), with three consecutive rows of N, shape (3, m), as a
+    vector."""
     u, v, w = 0.0, 0.0, 0.0
     for i in range(m):
         u += x[i] * N[i]
@@ -163,9 +166,9 @@ def _three_products(x: Reals, N: Reals, m: int) -> Vector:
 
 @compiled
 def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
-    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates, elastic
-    rates) in Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its elastic coordinates
-    i and j.
+    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates,
+    elastic rates) in Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its
+    elastic coordinates i and j. ``t`` holds all tables (arrays) of the model and its state.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -202,8 +205,8 @@ def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
 
 @compiled
 def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
-    """Store a rotation vector v (such as an angular velocity) in ``count`` numbers: all three components, z alone
-    in the plane (1), or none (0)."""
+    """Store a rotation vector v (such as an angular velocity) in the first ``count`` numbers of ``target``:
+    all three components (3), z alone in the plane (1), or none (0)."""
     if count == 1:
         target[0] = v.z
     elif count > 1:
@@ -215,8 +218,8 @@ def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
 
 @compiled
 def read_rotation_vector(source: Reals, count: int) -> Vector:
-    """Return a rotation vector (such as an angular velocity) that is stored in ``count`` numbers: three components,
-    z alone in the plane (1), or none (0)."""
+    """Return a rotation vector (such as an angular velocity) that is stored in the first ``count`` numbers of
+    ``source``: three components (3), z alone in the plane (1), or none (0)."""
     if count == 1:
         return vector(0.0, 0.0, source[0])
     if count == 0:
@@ -226,9 +229,9 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
-    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes
-    (4.5). Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of
-    their rates u."""
+    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body
+    axes (4.5). Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points
+    r, and D of their rates u. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -248,8 +251,10 @@ def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
-    """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta) / 2
-    [J], with angular velocity w, elastic rates deta/dt and their momenta."""
+    """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta)
+    / 2 [J]. w are the angular velocities and ``angular`` the angular momenta pi_r of all bodies, ``rate`` the
+    elastic rates deta/dt. The elastic momenta pi_eta follow from the mass moments N and their rates D. ``t``
+    holds all tables (arrays) of the model and its state."""
     c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
@@ -263,8 +268,9 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
-    """Compute the rotation matrix of floating body b at the end of a step of length h from its angular velocities
-    (4.1, 4.3). Half the rotation vector of the step and the inverse of the mean rotation matrix are stored too."""
+    """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
+    velocities (4.1, 4.3). Half the rotation vector of the time step and the inverse of the mean rotation
+    matrix are stored too. ``t`` holds all tables (arrays) of the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -276,8 +282,9 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
-    """Write the inertia terms of floating body b over a step of length h into the residual: change of the angular
-    momentum (4.7) and of the momenta of the elastic coordinates (4.8), without forces."""
+    """Write the inertia terms of floating body b over a time step of length h into the residual: change of
+    the angular momentum (4.7) and of the momenta of the elastic coordinates (4.8), without forces. ``t``
+    holds all tables (arrays) of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
@@ -296,18 +303,20 @@ def inertia_balance(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
-    """Return the 3 x 3 matrix of the centrifugal forces on the elastic coordinates of floating body b over a step
-    of length h. It is h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) with the angular velocities w at both ends, to be
-    contracted with the body's moments."""
+    """Return the 3 x 3 matrix of the centrifugal forces on the elastic coordinates of floating body b over a
+    time step of length h. It is h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) with the angular velocities w at both
+    ends, to be contracted with the body's moments. ``t`` holds all tables (arrays) of the model and its
+    state."""
     first, second = skew_of(t.spin0[b]), skew_of(t.spin1[b])
     return (0.25 * h) * (first @ second + second @ first)
 
 
 @compiled
 def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
-    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's matrix.
-    It is the one to its angular velocity and elastic rates at the end of a step of length h; exact for ``moves`` =
-    1, at constant elastic coordinates for 0."""
+    """Add the derivative of the inertia terms (4.7) and (4.8) of floating body b to its block of Newton's
+    matrix. It is the one to its angular velocity and elastic rates at the end of a time step of length h;
+    exact for ``moves`` = 1, at constant elastic coordinates for 0. ``t`` holds all tables (arrays) of the
+    model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -357,8 +366,8 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 
 @compiled
 def accept_pose(t: Tables, b: int) -> None:
-    """Copy the elastic coordinates and the rotation matrix R of floating body b from the end of the step to the
-    state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
+    """Copy the elastic coordinates and the rotation matrix R of floating body b from the end of the time step
+    to the state; R is orthogonalized again by R (3 I - R^T R) / 2 (4.14)."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -377,8 +386,9 @@ def accept_pose(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of them.
-    Its square is stored energy. The linear forms L_g . eta whose squares it contains are stored in ``slopes``."""
+    """Return the scalar strain s of a floating body at the elastic coordinates eta, a quadratic function of
+    them. Its square is stored energy. The linear forms L_g . eta whose squares it contains are stored in
+    ``slopes``. ``t`` holds all tables (arrays) of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_number + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -398,9 +408,10 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """Write the gradient of scalar strain s of a floating body to its elastic coordinates into ``out``, at the mean
-    of two states. The strain is a quadratic function; the states are given by the linear forms that
-    ``strain_value`` stores, ``slopes_a`` and ``slopes_b``."""
+    """Write the gradient of scalar strain s of a floating body to its elastic coordinates into ``out``, at
+    the mean of two states. The strain is a quadratic function; the states are given by the linear forms that
+    ``strain_value`` stores, ``slopes_a`` and ``slopes_b``. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -420,9 +431,9 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 
 @compiled
 def begin_strains(t: Tables, b: int) -> None:
-    """Compute all scalar strains of floating body b at the start of the step, and the linear forms whose squares
-    they contain. Scalar strains are quadratic functions of the elastic coordinates whose squares are stored
-    energy."""
+    """Compute all scalar strains of floating body b at the start of the time step, and the linear forms whose
+    squares they contain. Scalar strains are quadratic functions of the elastic coordinates whose squares are
+    stored energy. ``t`` holds all tables (arrays) of the model and its state."""
     kind, eta = t.type_of[b], t.xi0 + (t.coordinates_begin[b] + 1)
     for s in range(t.strains_begin[kind], t.strains_end[kind]):
         t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
@@ -430,9 +441,9 @@ def begin_strains(t: Tables, b: int) -> None:
 
 @compiled
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
-    """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with the
-    stiffness matrix K, plus the weighted squares of scalar strains, nonlinear functions of eta that ``strain`` must
-    hold."""
+    """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with
+    the stiffness matrix K, plus the weighted squares of scalar strains, nonlinear functions of eta that
+    ``strain`` must hold. ``t`` holds all tables (arrays) of the model and its state."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
@@ -443,9 +454,9 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 @compiled
 def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
-    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J]. It
-    is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` must be those of
-    eta."""
+    """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b
+    [J]. It is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` must
+    be those of eta. ``t`` holds all tables (arrays) of the model and its state."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
@@ -470,9 +481,10 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a step of
-    length h (4.8). Its scalar strains at the end of the step are computed too; ``damping`` is numerical damping, a
-    multiple of the stiffness."""
+    """Compute the mean elastic and damping forces of floating body b on its elastic coordinates over a time
+    step of length h (4.8). Its scalar strains at the end of the time step are computed too; ``damping`` is
+    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its
+    state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     if n == 0:
@@ -505,8 +517,9 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
-    """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic rates
-    in Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic
+    rates in Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all
+    tables (arrays) of the model and its state."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -554,9 +567,10 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
-    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's matrix.
-    It is ``stress`` times the second derivatives of the strain with respect to the elastic coordinates; ``lines``
-    are offsets of the rows."""
+    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's
+    matrix. It is ``stress`` times the second derivatives of the strain with respect to the elastic
+    coordinates; ``lines`` are offsets of the rows. ``t`` holds all tables (arrays) of the model and its
+    state."""
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -578,7 +592,7 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
     """Add ``factor`` times a symmetric matrix, which consists of the dense patches ``begin`` .. ``end`` - 1
     (stiffness or damping of a body), to the block of elastic rates in Newton's matrix whose rows begin at
-    ``lines``."""
+    ``lines``. ``t`` holds all tables (arrays) of the model and its state."""
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
@@ -588,8 +602,9 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
-    """Return the energy that floating body b loses in a step of length h to viscosity, damping matrix and numerical
-    damping (3.4) [J]. It follows from the strains of the last evaluated residual."""
+    """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix
+    and numerical damping (3.4) [J]. It follows from the strains of the last evaluated residual. ``t`` holds
+    all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     if n == 0:
@@ -613,8 +628,8 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
 
 @compiled
 def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
-    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin`` ..
-    ``end`` - 1 and is zero elsewhere."""
+    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin``
+    .. ``end`` - 1 and is zero elsewhere. ``t`` holds all tables (arrays) of the model and its state."""
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
@@ -622,8 +637,9 @@ def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> No
 
 @compiled
 def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
-    """Return the bilinear form x . A y for the matrix A of a body type that consists of the dense patches ``begin``
-    .. ``end`` - 1 and is zero elsewhere."""
+    """Return the bilinear form x . A y for the matrix A of a body type that consists of the dense patches
+    ``begin`` .. ``end`` - 1 and is zero elsewhere. ``t`` holds all tables (arrays) of the model and its
+    state."""
     total = 0.0
     for s in range(begin, end):
         A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
@@ -637,8 +653,9 @@ def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """Split the velocities nu of carrier b into linear velocity, and for a floating body angular velocity in body
-    axes and elastic rates. Each is written to its own table; a carrier is a floating body or a node."""
+    """Split the velocities nu of carrier b into linear velocity, and for a floating body angular velocity in
+    body axes and elastic rates. They are written to the tables ``linear``, ``spin`` and ``rate``. A carrier
+    is a floating body or a node. ``t`` holds all tables (arrays) of the model and its state."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
@@ -648,8 +665,9 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 
 @compiled
 def begin_frame(t: Tables, b: int) -> None:
-    """Compute the mass moments, the angular momentum and the strains of floating body b at the start of the step.
-    They follow from its elastic coordinates and velocities there."""
+    """Compute the mass moments, the angular momentum and the strains of floating body b at the start of the
+    time step. They follow from its elastic coordinates and velocities there. ``t`` holds all tables (arrays)
+    of the model and its state."""
     compute_moments(t, b, t.xi0, t.moment0)
     compute_moments(t, b, t.rate0, t.moment_rate0)
     t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
@@ -658,9 +676,10 @@ def begin_frame(t: Tables, b: int) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the elastic coordinates, moments and rotation of floating body b at the end of a step of length h
-    from its velocities there. Its mean elastic and damping force over the step is computed too. ``damping`` is
-    numerical damping, a multiple of the stiffness."""
+    """Compute the elastic coordinates, moments and rotation of floating body b at the end of a time step of
+    length h from its velocities there. Its mean elastic and damping force over the time step is computed too.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -674,8 +693,9 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
-    """Write the balances of rotation and deformation of floating body b over a step of length h into the residual:
-    inertia and elastic forces, without external forces."""
+    """Write the balances of rotation and deformation of floating body b over a time step of length h into the
+    residual: inertia and elastic forces, without external forces. ``t`` holds all tables (arrays) of the
+    model and its state."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
@@ -689,8 +709,9 @@ KINETIC, STRAIN, LOSS, PARTS = 0, 2, 4, 5
 @compiled
 def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool, energy: Reals) -> None:
     """Write the energies of floating body b to ``energy``, six numbers [J]: kinetic energy of rotation and
-    deformation at start and end of the step, strain energy at both, its loss in the step, and if ``with_parts`` the
-    sum of absolute terms as a scale of round-off. h is the length of the step [s], ``damping`` numerical damping.
+    deformation at start and end of the time step, strain energy at both, its loss in the time step, and if
+    ``with_parts`` the sum of absolute terms as a scale of round-off. h is the length of the time step [s],
+    ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state.
 
     ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
     the sum of absolute terms of strain energies [J].
@@ -715,15 +736,17 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
 @compiled
 def frame_branch_size(t: Tables, b: int) -> int:
     """Return the number of strains that are stored for one Maxwell branch (spring and dashpot in series) of
-    floating body b: its elastic coordinates and its scalar strains."""
+    floating body b: its elastic coordinates and its scalar strains. ``t`` holds all tables (arrays) of the
+    model and its state."""
     return t.elastic_count[t.type_of[b]] + t.strains_count[t.type_of[b]]
 
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the mean over a step of strain number k in the Maxwell branches of floating body b, times their shares
-    of the stiffness, summed. A Maxwell branch is a spring and a dashpot in series. The strain of the body changes
-    by ``change`` in the step of length h."""
+    """Return the mean over a step of strain number k in the Maxwell branches of floating body b, times their
+    shares of the stiffness, summed. A Maxwell branch is a spring and a dashpot in series. The strain of the
+    body changes by ``change`` in the time step of length h. ``t`` holds all tables (arrays) of the model and
+    its state."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -736,9 +759,9 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 
 @compiled
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
-    """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b) to
-    the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series. h is the length
-    of the step [s]."""
+    """Return the derivative of ``frame_branch_mean`` (mean strain in the Maxwell branches of floating body b)
+    to the change of the body's strain in a step. A Maxwell branch is a spring and a dashpot in series. h is
+    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)
@@ -748,8 +771,9 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
-    """Return the work that the deformation of floating body b does on its Maxwell branches in a step of length h,
-    stored or dissipated [J]. A Maxwell branch is a spring and a dashpot in series."""
+    """Return the work that the deformation of floating body b does on its Maxwell branches in a step of
+    length h, stored or dissipated [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all
+    tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0
@@ -766,8 +790,8 @@ def frame_branch_work(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_energy(t: Tables, b: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series) of
-    floating body b [J]."""
+    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series)
+    of floating body b [J]. ``t`` holds all tables (arrays) of the model and its state."""
     kind, total = t.type_of[b], 0.0
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):
@@ -781,8 +805,9 @@ def frame_branch_energy(t: Tables, b: int) -> float:
 
 @compiled
 def advance_frame_branches(t: Tables, b: int, h: float) -> float:
-    """Replace the spring strains of the Maxwell branches of floating body b by those at the end of the step of
-    length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series."""
+    """Replace the spring strains of the Maxwell branches of floating body b by those at the end of the time
+    step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a dashpot
+    in series. ``t`` holds all tables (arrays) of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

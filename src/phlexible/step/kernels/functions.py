@@ -18,16 +18,16 @@ from phlexible.step.kernels.vectors import (
 
 @compiled
 def prescribed_component(moving: Vectors, component: int) -> float:
-    """Return one number of the prescribed vectors (functions of time with three components each), by its index in
-    all of them."""
+    """Return number ``component`` of all components of the prescribed vectors ``moving``, which are functions
+    of time with three components each."""
     return along(moving[component // 3], component % 3)
 
 
 @compiled
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return number y of the weighted sums sum_i c_i x_i in the tables, of vectors x in the world. Mostly it is the
-    difference of two positions. It is formed from differences to the first vector, since sums would cancel far from
-    the origin."""
+    """Return number y of the weighted sums sum_i c_i x_i in the tables, of vectors x in the world. Mostly it
+    is the difference of two positions. It is formed from differences to the first vector, since sums would
+    cancel far from the origin. ``t`` holds all tables (arrays) of the model and its state."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -38,9 +38,9 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 
 @compiled
 def change_of_function(t: Tables, m: int) -> float:
-    """Return the change in the step of scalar function m of the pose, at constant coefficients, from changes only,
-    so that nothing cancels (8.2). Such functions are sums of products of difference vectors; constraints and forces
-    act along them."""
+    """Return the change in the time step of scalar function m of the pose, at constant coefficients, from
+    changes only, so that nothing cancels (8.2). Such functions are sums of products of difference vectors;
+    constraints and forces act along them. ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b = t.term_first[p], t.term_second[p]
@@ -51,8 +51,9 @@ def change_of_function(t: Tables, m: int) -> float:
 
 @compiled
 def apply_function_force(t: Tables, m: int, g: float) -> None:
-    """Add the forces g dw/dx of scalar function m of the pose, called w, to all points and directions x that it
-    contains (8.3). g is the generalized force along it; the derivative is the one at the mean pose of the step."""
+    """Add the forces g dw/dx of scalar function m of the pose, called w, to all points and directions x that
+    it contains (8.3). g is the generalized force along it; the derivative is the one at the mean pose of the
+    time step. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -69,8 +70,9 @@ def _apply_vector_force(t: Tables, y: int, force: Vector) -> None:
 
 @compiled
 def compute_gradients(t: Tables, m: int) -> None:
-    """Compute the derivatives of scalar function m of the pose with respect to the points and directions that it
-    contains. They are stored in ``left`` for the mean pose of the step, and in ``right`` for its end."""
+    """Compute the derivatives of scalar function m of the pose with respect to the points and directions that
+    it contains. They are stored in ``left`` for the mean pose of the time step, and in ``right`` for its end.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -88,9 +90,9 @@ def compute_gradients(t: Tables, m: int) -> None:
 
 @compiled
 def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
-    """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a step of length
-    h (8.4). It is the generalized force g times the second derivatives, in the blocks of pairs of its points and
-    directions."""
+    """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a time step
+    of length h (8.4). It is the generalized force g times the second derivatives, in the blocks of pairs of
+    its points and directions. ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
@@ -99,8 +101,9 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
 
 @compiled
 def rate_of_function(t: Tables, m: int) -> float:
-    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the velocities
-    of the state. It follows from the derivatives that ``compute_gradients`` has stored."""
+    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the
+    velocities of the state. It follows from the derivatives that ``compute_gradients`` has stored. ``t``
+    holds all tables (arrays) of the model and its state."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]

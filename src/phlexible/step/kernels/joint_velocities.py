@@ -28,9 +28,11 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, out: Numbers, relaxation: float) -> bool:
-    """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write them to
-    ``out``. It returns False where constraints are redundant at this pose, in any lane (one of several mechanisms
-    that are computed at the same time).
+    """Project the velocities of the state onto those that satisfy all joints and drives (4.15), and write
+    them to ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the
+    partial time derivatives of all constraints, ``relaxation`` a share added to the diagonal of redundant
+    ones, ``header`` that of the tables. It returns False where constraints are redundant at this pose, in any
+    lane (one of several mechanisms that are computed at the same time).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.
@@ -75,8 +77,9 @@ def joint_velocities(header: IntegerRow, moving: Numbers, drift: Rows1, out: Num
 @compiled
 def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
     """Write the constraint residuals of the present velocities, with the given rates of prescribed motions
-    (``drifts``), into the right side ``trial_update``; on the first call also the constraint gradients into the
-    blocks of Newton's matrix. h is the length of the step [s]."""
+    (``drifts``), into the right side ``trial_update``; on the first call also the constraint gradients into
+    the blocks of Newton's matrix. h is the length of the time step [s]. ``t`` holds all tables (arrays) of
+    the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -102,8 +105,9 @@ def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> N
 
 @compiled
 def set_step_at_rest(t: Tables, h: float) -> None:
-    """Set all quantities of the end of a step of length h equal to those of its start, as if nothing moved; so the
-    assembly of Newton's matrix can be used for a projection of velocities."""
+    """Set all quantities of the end of a time step of length h equal to those of its start, as if nothing
+    moved; so the assembly of Newton's matrix can be used for a projection of velocities. ``t`` holds all
+    tables (arrays) of the model and its state."""
     copy(t.xi0, t.xi1, t.coordinates)
     copy(t.rate0, t.rate1, t.coordinates)
     for b in range(t.carriers):

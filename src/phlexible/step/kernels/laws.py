@@ -66,14 +66,16 @@ def user_function_value(address: int, x: float) -> float:
 @exported
 def stored_energy(t: Tables, f: int, theta: Number) -> float:
     """Return the energy that force element f stores at its coordinate theta [J]: elastic energy, that of its
-    Maxwell branches (springs in series with dashpots) and of its friction bristle (friction spring)."""
+    Maxwell branches (springs in series with dashpots) and of its friction bristle (friction spring). ``t``
+    holds all tables (arrays) of the model and its state."""
     return elastic_energy(t, f, theta) + branch_energy(t, f) + bristle_energy(t, f)
 
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at its
-    coordinate theta [J]; NaN outside of the domain of its law."""
+    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at
+    its coordinate theta [J]; NaN outside of the domain of its law. ``t`` holds all tables (arrays) of the
+    model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
@@ -104,9 +106,9 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
 
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a step
-    from theta to theta + change. Times ``change`` it is exactly the change of energy. Then follows its derivative
-    to theta at the end."""
+    """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a
+    time step from theta to theta + change. Times ``change`` it is exactly the change of energy. Then follows
+    its derivative to theta at the end. ``t`` holds all tables (arrays) of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -133,8 +135,8 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 @compiled
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
-    derivative to C at the end. C is the squared stretch, from ``theta`` to theta + change; for strings that also
-    resist compression."""
+    derivative to C at the end. C is the squared stretch, from ``theta`` to theta + change; for strings that
+    also resist compression. ``t`` holds all tables (arrays) of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -176,9 +178,10 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + change, and its
-    derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. It also works for
-    dual numbers (values with derivatives).
+    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, and its
+    derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Changes are
+    compared with ``scale`` at least, and ``energy_size`` is the size of energies whose round-off counts. It
+    also works for dual numbers (values with derivatives).
 
     Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """
@@ -194,8 +197,10 @@ def user_gradient(
 def user_gradient_of_floats(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + change, for plain floats.
-    Then follows its derivative to the end. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx.
+    """Return the discrete derivative of an energy U(x) that the user wrote, from x to x + ``change``, for
+    plain floats. Then follows its derivative to the end. ``energy`` and ``slope`` are addresses of the
+    compiled U and dU/dx. Changes are compared with ``scale`` at least, and ``energy_size`` is the size of
+    energies whose round-off counts.
 
     Eight Gauss points of its derivative are used where x changes little, the quotient elsewhere. ``scale``:
     smallest size that changes are compared with. ``energy_size``: of the round-off in energies; where mean and
@@ -236,8 +241,8 @@ def nearest_angle(measured: float, counted: float) -> float:
 
 @compiled
 def is_active(t: Tables, row: int) -> Truth:
-    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may lock
-    and release rows during a run."""
+    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may
+    lock and release rows during a run. ``t`` holds all tables (arrays) of the model and its state."""
     switch = t.row_switch[row]
     if switch < 0:
         return True
@@ -246,16 +251,18 @@ def is_active(t: Tables, row: int) -> Truth:
 
 @compiled
 def locked_value(t: Tables, row: int) -> float:
-    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint), as
-    value of its function. It is 0 for rows that no event changes."""
+    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint),
+    as value of its function. It is 0 for rows that no event changes. ``t`` holds all tables (arrays) of the
+    model and its state."""
     switch = t.row_switch[row]
     return t.held[switch] if switch >= 0 else 0.0
 
 
 @compiled
 def relation_value(t: Tables, row: int) -> float:
-    """Return the sum of c_i theta_i at the end of the step of the relation between coordinates (such as gears) that
-    is constraint row ``row``; 0 for a row that is no relation."""
+    """Return the sum of c_i theta_i at the end of the step of the relation between coordinates (such as
+    gears) that is constraint row ``row``; 0 for a row that is no relation. ``t`` holds all tables (arrays) of
+    the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -264,8 +271,9 @@ def relation_value(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates that is constraint
-    row ``row``, the scale of its round-off. Gears are such relations."""
+    """Return the sum of the absolute terms |c_i| |theta_i| of the relation between coordinates that is
+    constraint row ``row``, the scale of its round-off. Gears are such relations. ``t`` holds all tables
+    (arrays) of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -275,8 +283,9 @@ def relation_size(t: Tables, row: int) -> float:
 @compiled
 def add_relation_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """Add the multiplier's column and row for force element f, one coordinate of a relation such as gears, to
-    Newton's matrix. They follow from the gradients of its ``count`` functions from number ``begin`` on, ``numbers``
-    entries each. Nothing happens if f is in no relation. h is the length of the step [s]."""
+    Newton's matrix. They follow from the gradients of its ``count`` functions from number ``begin`` on,
+    ``numbers`` entries each. Nothing happens if f is in no relation. h is the length of the time step [s].
+    ``t`` holds all tables (arrays) of the model and its state."""
     if t.force_row[f] < 0:
         return
     pulls = is_active(t, t.force_row[f])
@@ -307,8 +316,9 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
-    """Compute the coordinate theta of interaction i at the start of the step from its scalar functions. It is the
-    position, distance or angle that a force acts along; angles keep the full turns that were counted."""
+    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions.
+    It is the position, distance or angle that a force acts along; angles keep the full turns that were
+    counted. ``t`` holds all tables (arrays) of the model and its state."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -324,9 +334,10 @@ def start_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate theta of interaction i in a step of length h, and the generalized forces
-    on its scalar functions w. The derivatives of these forces to w at the end are computed too. ``damping`` is
-    numerical damping, a multiple of the stiffness."""
+    """Compute the change of the coordinate theta of interaction i in a step of length h, and the generalized
+    forces on its scalar functions w. The derivatives of these forces to w at the end are computed too.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == ANGLE:
         _compute_angle_force(t, f, first, h, damping)
@@ -349,10 +360,10 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 
 @compiled
 def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """Compute the change in a step of a distance or rolling slip (coordinate of interaction i), and the generalized
-    forces on its scalar functions. The functions begin at number ``first``, their weights are those of
-    ``coordinate_weights``; derivatives of the forces are computed too. h is the length of the step [s], ``damping``
-    numerical damping."""
+    """Compute the change in a time step of a distance or rolling slip (coordinate of interaction i), and the
+    generalized forces on its scalar functions. The functions begin at number ``first``, their weights are
+    those of ``coordinate_weights``; derivatives of the forces are computed too. h is the length of the time
+    step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     f, count = i - t.constraints, t.functions_count[i]
     coordinate_weights(t, i)
     change = 0.0
@@ -370,9 +381,10 @@ def compute_weighted_force(t: Tables, i: int, first: int, h: float, damping: flo
 
 @compiled
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of the angle theta = atan2(s, c) of force element f in a step, and the generalized forces
-    on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives of the forces
-    are computed too. h is the length of the step [s], ``damping`` numerical damping.
+    """Compute the change of the angle theta = atan2(s, c) of force element f in a step, and the generalized
+    forces on s and c. These two functions have the numbers ``first`` (c) and ``first`` + 1 (s); derivatives
+    of the forces are computed too. h is the length of the time step [s], ``damping`` numerical damping. ``t``
+    holds all tables (arrays) of the model and its state.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """
@@ -409,9 +421,10 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of force element f along its coordinate theta over a step of length h. Then follows its
-    derivative to theta at the end. It has elastic, viscous, friction, contact and prescribed parts; numerical
-    damping ``damping`` acts on strings."""
+    """Return the mean force of force element f along its coordinate theta over a time step of length h. Then
+    follows its derivative to theta at the end. It has elastic, viscous, friction, contact and prescribed
+    parts; numerical damping ``damping`` acts on strings. ``t`` holds all tables (arrays) of the model and its
+    state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)
@@ -440,17 +453,17 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
     """Compute the mean forces of ``count`` consecutive force elements along their coordinates, from number
     ``first`` on, and the derivatives of these. They are stored in ``scalar_force`` and ``force_slope``; the
-    coordinates must be set directly (strains of rods). h is the length of the step [s], ``damping`` numerical
-    damping."""
+    coordinates must be set directly (strains of rods). h is the length of the time step [s], ``damping``
+    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
 
 @compiled
 def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
-    """Return the damping coefficient of force element f divided by the step length h: (d + gamma h d') / h. Times
-    the change of the coordinate it is a force. gamma is numerical damping, which acts on strings only (d' = EA /
-    4).
+    """Return the damping coefficient of force element f divided by the time step length h: (d + gamma h d') /
+    h. Times the change of the coordinate it is a force. gamma is numerical damping, which acts on strings
+    only (d' = EA / 4). ``t`` holds all tables (arrays) of the model and its state.
 
     Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
     """
@@ -461,9 +474,10 @@ def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """Return the energy that force element f dissipates in a step of length h [J], 0 for a servo; the strains of
-    its Maxwell branches (springs in series with dashpots) are advanced to the end of the step. ``damping`` is
-    numerical damping, a multiple of the stiffness."""
+    """Return the energy that force element f dissipates in a time step of length h [J], 0 for a servo; the
+    strains of its Maxwell branches (springs in series with dashpots) are advanced to the end of the time
+    step. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
+    the model and its state."""
     if t.energy_of[f] == SERVO:
         return 0.0
     lost = damping_coefficient(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
@@ -472,8 +486,8 @@ def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def work_supplied_by(t: Tables, f: int) -> float:
-    """Return the work that the prescribed force of force element f does in the step [J]; for a servo the work of
-    its whole force."""
+    """Return the work that the prescribed force of force element f does in the time step [J]; for a servo the
+    work of its whole force. ``t`` holds all tables (arrays) of the model and its state."""
     if t.energy_of[f] == SERVO:
         return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0
@@ -492,9 +506,12 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute sensor readings from the positions ``places`` and rates ``rates`` of all points and directions, and
-    write them to ``measured``. They are coordinates (positions, distances, angles) with their rates, and positions
-    and velocities of points.
+    """Compute the sensor readings ``items`` from the positions ``places`` and rates ``rates`` of all points
+    and directions, shape (vectors, 3), and write them to ``measured``. They are coordinates (positions,
+    distances, angles) with their rates, and positions and velocities of points. A coordinate is made of
+    ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a weighted sum of vectors
+    whose indices are ``parts``. ``numbers`` are weights and coefficients, ``angles`` the last angles over
+    full turns.
 
     Returns the number of an item without a rate, or -1.
 

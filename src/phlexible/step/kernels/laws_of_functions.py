@@ -22,8 +22,9 @@ from phlexible.step.tables.declarations import LAW_WIDTH
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Compute the scalar functions of the pose that all force elements act along at the start of the step. The
-    coordinates of the elements (positions, distances, angles) follow from them and are stored too."""
+    """Compute the scalar functions of the pose that all force elements act along at the start of the time
+    step. The coordinates of the elements (positions, distances, angles) follow from them and are stored too.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total = -t.function_constant[m]
@@ -36,8 +37,9 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean forces of all force elements over a step of length h, and add them to those on their points
-    and directions (8.3). ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Compute the mean forces of all force elements over a step of length h, and add them to those on their
+    points and directions (8.3). ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds
+    all tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, end = t.functions_begin[i], t.functions_end[i]
         if end == begin:
@@ -51,8 +53,9 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_law_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all force elements over a step of length h to Newton's matrix (8.4):
-    stiffness along their coordinates, geometric stiffness, and columns of multipliers."""
+    """Add the derivatives of the forces of all force elements over a time step of length h to Newton's matrix
+    (8.4): stiffness along their coordinates, geometric stiffness, and columns of multipliers. ``t`` holds all
+    tables (arrays) of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count, f = t.functions_begin[i], t.functions_count[i], i - t.constraints
         if count == 0:
@@ -75,9 +78,9 @@ def add_law_tangents(t: Tables, h: float) -> None:
 
 @exported
 def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the velocities of
-    the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length of the step at rest
-    whose matrix is used."""
+    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the
+    velocities of the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length
+    of the time step at rest whose matrix is used. ``t`` holds all tables (arrays) of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -104,9 +107,10 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the gradient of a function of force element f to one of its vectors to the rows ``left`` and ``right``.
-    The vector is entry e of its list. ``left`` is for the mean pose, ``right`` for the end; entries are sorted by
-    velocities of the bodies, then by auxiliary vectors."""
+    """Add the gradient of a function of force element f to one of its vectors to the rows ``left`` and
+    ``right``. The vector is entry e of its list. ``left`` is for the mean pose, ``right`` for the end;
+    entries are sorted by velocities of the bodies, then by auxiliary vectors. ``t`` holds all tables (arrays)
+    of the model and its state."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_place[group], right + t.group_place[group]
@@ -123,7 +127,8 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
     """Compute the generalized forces on the bodies that a unit force along the coordinate of force element f
-    exerts. They are written to the first row of ``left_gradient``.
+    exerts. They are written to the first row of ``left_gradient``. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     It uses the levers of the step that was tried last.
     """
@@ -143,9 +148,10 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
 @compiled
 def _add_law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
-    """Subtract the stiffness of force element f in a step of length h from its blocks of Newton's matrix. It is h
-    left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on at the mean and at the
-    end, ``numbers`` entries each."""
+    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's
+    matrix. It is h left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on
+    at the mean and at the end, ``numbers`` entries each. ``t`` holds all tables (arrays) of the model and its
+    state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for b in range(t.groups_count[f]):

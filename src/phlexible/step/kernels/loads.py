@@ -29,8 +29,8 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 
 @exported
 def apply_loads(t: Tables) -> None:
-    """Add the forces of all loads to the forces on the points and directions that they act on, in world axes. Loads
-    are forces and moments on attachments."""
+    """Add the forces of all loads to the forces on the points and directions that they act on, in world axes.
+    Loads are forces and moments on attachments. ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
@@ -43,8 +43,8 @@ def apply_loads(t: Tables) -> None:
 
 @compiled
 def world_load(t: Tables, q: int) -> Vector:
-    """Return the force or moment of load q in world axes [N or N m]; follower loads are rotated with the mean axes
-    of their attachment."""
+    """Return the force or moment of load q in world axes [N or N m]; follower loads are rotated with the mean
+    axes of their attachment. ``t`` holds all tables (arrays) of the model and its state."""
     value, kind = t.load_value[q], t.load_kind[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
         return value @ mean_triad(t, t.load_triad[q])
@@ -53,15 +53,16 @@ def world_load(t: Tables, q: int) -> Vector:
 
 @compiled
 def mean_triad(t: Tables, k: int) -> Matrix:
-    """Return the 3 x 3 matrix whose rows are the three mean directions in the step from vector number k on. They
-    are the axes of an attachment in the world."""
+    """Return the 3 x 3 matrix whose rows are the three mean directions in the time step from vector number k
+    on. They are the axes of an attachment in the world. ``t`` holds all tables (arrays) of the model and its
+    state."""
     return matrix(mean_vector(t, k), mean_vector(t, k + 1), mean_vector(t, k + 2))
 
 
 @compiled
 def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
     """Return the vector t for which the forces t x d_i on three directions d_i have the moment m (4.16). The
-    directions are those from vector number k on, at the mean of the step."""
+    directions are those from vector number k on, at the mean of the time step."""
     D = mean_triad(t, k)
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
@@ -76,9 +77,9 @@ def solve_triad_moment(t: Tables, k: int, m: Vector) -> Vector:
 
 @exported
 def load_work(t: Tables, q: int) -> float:
-    """Return the work of load q in the step [J]. It is force times displacement of its point, pressure times swept
-    volume, or for a moment the sum of f_i . delta(d_i), where f_i are its forces on the three directions d_i of its
-    attachment."""
+    """Return the work of load q in the time step [J]. It is force times displacement of its point, pressure
+    times swept volume, or for a moment the sum of f_i . delta(d_i), where f_i are its forces on the three
+    directions d_i of its attachment. ``t`` holds all tables (arrays) of the model and its state."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
@@ -92,8 +93,9 @@ def load_work(t: Tables, q: int) -> float:
 
 @exported
 def add_load_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of follower forces and of all moments to the blocks of the loaded bodies in Newton's
-    matrix. These loads rotate with their attachments; h is the length of the step.
+    """Add the derivatives of follower forces and of all moments to the blocks of the loaded bodies in
+    Newton's matrix. These loads rotate with their attachments; h is the length of the time step. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     The change at constant world force is in ``add_force_tangents``.
     """
@@ -118,9 +120,10 @@ def add_load_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
-    in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is differentiated. h is
-    the length of the step [s]."""
+    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's
+    block in Newton's matrix. The moment acts as forces on the directions of an attachment; (4.16) is
+    differentiated. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
+    state."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     turn, follows = solve_triad_moment(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     right = vector(0.0, 0.0, 0.0)
@@ -139,8 +142,9 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
 
 @compiled
 def motion_column(t: Tables, k: int, j: int) -> Vector:
-    """Return the derivative dx/dnu_j of point or direction k at the end of the step with respect to velocity j of
-    its body; zero if this velocity does not move it."""
+    """Return the derivative dx/dnu_j of point or direction k at the end of the time step with respect to
+    velocity j of its body; zero if this velocity does not move it. ``t`` holds all tables (arrays) of the
+    model and its state."""
     rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
     if j < rigid:
         return motion[j]

@@ -80,8 +80,11 @@ def advance(
     reactions: Rows1,
     stored: Numbers,
 ) -> tuple[int, int]:
-    """Advance the state by up to the requested number of steps of one size. Returned are how many were taken and
-    the status of the last one (converged, or why it was not taken).
+    """Advance the state by up to the number of time steps of ``request``, each of substeps of lengths
+    ``sizes`` [s]. ``moving`` are the prescribed vectors at the ends of all substeps, ``load_values`` the
+    loads at their middles, ``header`` that of the tables. ``reactions`` receives the multipliers and forces
+    of the first time step, ``stored`` the stored instants, a row each. Returned are how many time steps were
+    taken and the status of the last one (converged, or why it was not taken).
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -173,8 +176,9 @@ def advance(
 
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
-    """Store the joint multipliers and element forces of a step: in ``first`` those of the first step of a call, and
-    averaged with the step before in row ``stored_row`` of the stored states (-1: in none)."""
+    """Store the joint multipliers and element forces of a time step: in ``first`` those of the first time
+    step of a call, and averaged with the time step before in row ``stored_row`` of the stored states (-1: in
+    none). ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -195,9 +199,12 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one step of length h from the state that ``begin_bodies`` or ``start_next_step`` has prepared; accept
-    it if it converges. Returned is its status, one for each lane where several mechanisms step at the same time.
-    ``damping`` is numerical damping, a multiple of the stiffness.
+    """Attempt one time step of length h from the state that ``begin_bodies`` or ``start_next_step`` has
+    prepared; accept it if it converges. Returned is its status, one for each lane where several mechanisms
+    step at the same time. ``damping`` is numerical damping, a multiple of the stiffness; tolerances are
+    relative to ``least_speed`` [m/s] at least; ``is_redundant`` says that constraints depend on each other.
+    ``longest``, ``is_tried``, ``most`` and ``part`` are explained below. ``t`` holds all tables (arrays) of
+    the model and its state.
 
     If one lane cannot take it no lane does. No attempt of one lane changes the result of another. If contacts
     request substeps of a step of the length ``longest`` (0: they are not evaluated) it is not taken. ``is_tried``:
@@ -257,9 +264,10 @@ def take_step(
 
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float) -> Truth:
-    """Return whether contacts that are active in the step of length h just attempted require it to be divided into
-    substeps; their number is stored in the table ``parts``. ``damping`` is numerical damping, a multiple of the
-    stiffness."""
+    """Return whether contacts that are active in the time step of length h just attempted require it to be
+    divided into substeps; their number is stored in the table ``parts``. ``longest`` is the length of the
+    whole time step [s], ``damping`` numerical damping, a multiple of the stiffness. ``t`` holds all tables
+    (arrays) of the model and its state."""
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
@@ -268,9 +276,11 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
-    """Remove from the multipliers of redundant joints the null-space component, that is, joint forces that cancel
-    each other. This is done in the selected lanes (mechanisms that step at the same time), not where the energy
-    balance would no longer close. h is the length of the step [s], ``damping`` numerical damping.
+    """Remove from the multipliers of redundant joints the null-space component, that is, joint forces that
+    cancel each other. This is done in the ``selected`` lanes (mechanisms that time step at the same time),
+    not where the energy balance would no longer close. h is the length of the time step [s], ``damping``
+    numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
@@ -288,10 +298,12 @@ def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: flo
 def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a step after Newton's method has stopped, in the selected lanes (mechanisms that step at
-    the same time). It has not converged if an angle turned by a right angle or more, and is unbalanced if the
-    energy balance is far from closed. Other lanes keep ``status``. h is the length of the step [s], ``damping``
-    numerical damping.
+    """Return the status of a time step after Newton's method has stopped, in the ``selected`` lanes
+    (mechanisms that time step at the same time). It has not converged if an angle turned by a right angle or
+    more, and is unbalanced if the energy balance is far from closed; velocities below ``still`` [m/s] and the
+    error of relaxed factors (``is_relaxed``) are allowed for. Other lanes keep ``status``. h is the length of
+    the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -311,8 +323,10 @@ def checked_status(
 
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a step of
-    length h. Only the selected lanes (of several mechanisms that step at the same time) change.
+    """Set the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a
+    time step of length h. Only the ``selected`` lanes (of several mechanisms that time step at the same time)
+    change. ``is_redundant`` says that constraints depend on each other; ``part`` is the index of the substep
+    of a composed time step, else -1. ``t`` holds all tables (arrays) of the model and its state.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu
@@ -339,9 +353,11 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 
 @compiled
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the first guess of all velocities at the end of a step by linear extrapolation from the last two steps.
-    The extrapolation error that is predicted from those of the last steps is added. Only the selected lanes (of
-    several mechanisms that step at the same time) change. h is the length of the step [s].
+    """Set the first guess of all velocities at the end of a time step of length h [s] by linear extrapolation
+    from the last two. The extrapolation error that is predicted from those of the last time steps is added,
+    but not if constraints depend on each other (``is_redundant``). ``part`` is the index of the substep of a
+    composed time step, else -1. Only the ``selected`` lanes (of several mechanisms that time step at the same
+    time) change. ``t`` holds all tables (arrays) of the model and its state.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -377,15 +393,17 @@ def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, s
 
 @compiled
 def step_length_ratio(t: Tables, h: float) -> float:
-    """Return h divided by the length of the last step, the factor of the last change of velocity in a linear
-    extrapolation; 0 if there was no step before."""
+    """Return h divided by the length of the last time step, the factor of the last change of velocity in a
+    linear extrapolation; 0 if there was no step before. ``t`` holds all tables (arrays) of the model and its
+    state."""
     return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
 
 
 @compiled
 def solve_recurrence(t: Tables, products: Reals) -> None:
-    """Solve for the coefficients of a linear recurrence of extrapolation errors, by which each follows from the six
-    before it. It is a least-squares fit with the given scalar products of past errors.
+    """Solve for the coefficients of a linear recurrence of extrapolation errors, by which each follows from
+    the six before it. It is a least-squares fit with the given scalar products of past errors. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     The coefficients are written to the last column of ``recurrence``. An error that is a combination of later ones
     has none.
@@ -414,9 +432,9 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
-    """Return the estimated discretization error of the displacement in a step of length h, the largest of all
-    bodies [m] (4.22). It follows from second differences of the velocities; 0 if no step of this size came
-    before."""
+    """Return the estimated discretization error of the displacement in a time step of length h, the largest
+    of all bodies [m] (4.22). It follows from second differences of the velocities; 0 if no step of this size
+    came before. ``t`` holds all tables (arrays) of the model and its state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0
@@ -435,9 +453,11 @@ def estimated_step_error(t: Tables, h: float) -> float:
 
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Store what the first guess of the next step needs: the velocities of this step, and the error that their
-    linear extrapolation had, with its scalar products with the errors of the steps before. h is the length of the
-    step [s].
+    """Store what the first guess of the next time step needs: the velocities of this one, and the error that
+    their linear extrapolation had. Its scalar products with the errors of the time steps before are stored
+    too. h is the length of the time step [s], ``part`` the index of the substep of a composed one (else -1),
+    ``iterations`` how many Newton's method took; for ``is_redundant`` constraints only the velocities are
+    stored. ``t`` holds all tables (arrays) of the model and its state.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
@@ -488,8 +508,9 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
 
 @compiled
 def store_velocity(t: Tables, known: float) -> None:
-    """Store the velocities at the start of the step as those of the step before. ``known``, the number of equal
-    steps that precede the next one, is stored too."""
+    """Store the velocities at the start of the time step as those of the time step before. ``known``, the
+    number of equal time steps that precede the next one, is stored too. ``t`` holds all tables (arrays) of
+    the model and its state."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 
@@ -504,8 +525,9 @@ def set_vectors(target: Vectors, source: Reals, count: int) -> None:
 
 @compiled
 def store_state(t: Tables, stored: Reals) -> None:
-    """Compute the energies of the present state and copy all state tables into the row ``stored``, shape (state
-    numbers,); the maximum of the step error starts anew."""
+    """Compute the energies of the present state and copy all state tables into the row ``stored``, shape
+    (state numbers,); the maximum of the time step error starts anew. ``t`` holds all tables (arrays) of the
+    model and its state."""
     begin_ports(t)
     compute_energies(t)
     copy(t.state, stored, t.state_numbers)

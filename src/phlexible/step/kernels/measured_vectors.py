@@ -23,8 +23,11 @@ def measured_vectors(
     places: Rows2,
     rates: Rows2,
 ) -> None:
-    """Write the world positions of many points and directions, fixed to bodies or nodes, into ``places`` and their
-    rates into ``rates``. Both have the shape (vectors, 3); poses and velocities are given.
+    """Write the world positions of many points and directions, fixed to bodies or nodes, into ``places``, and
+    their rates into ``rates``. Both have the shape (vectors, 3). The state is ``position``, ``rotation``,
+    elastic coordinates ``eta`` and ``velocity`` of all bodies, in 1 to 3 axes (``dimension``). ``vectors``
+    lists the body and offsets of each, ``base`` its components without deformation, ``shapes`` their
+    derivatives to eta.
 
     Args:
         position, rotation, eta: of the state.
@@ -87,8 +90,11 @@ def measure_rows(
     angles,
     measured,
 ):
-    """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates of
-    points) and then ``measure`` (coordinates and rates) to each row, and write the results to ``measured``.
+    """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates
+    of points) and then ``measure`` (coordinates and rates) to each row, and write the results to
+    ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``numbers`` have
+    a row for each mechanism; ``dimension``, ``vectors``, ``items``, ``functions``, ``terms``, ``chords`` and
+    ``parts`` are shared; ``places``, ``rates`` and ``angles`` are scratch memory.
 
     Args:
         position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each

@@ -33,9 +33,9 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x of its sections,
-    in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from differences, since
-    the sum of all S_k is zero."""
+    """Return the derivative of the rod axis to arc length at quadrature point p, from positions x of its
+    sections, in world axes. With their displacements it is the change. It is sum_k S_k x_k, formed from
+    differences, since the sum of all S_k is zero. ``t`` holds all tables (arrays) of the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -45,8 +45,9 @@ def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
 
 @compiled
 def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
-    """Return the interpolated directors at quadrature point p of a rod, as rows of a 3 x 3 matrix in world axes.
-    They are the weighted sum of the rotations R of its sections; directors are the axes of a section."""
+    """Return the interpolated directors at quadrature point p of a rod, as rows of a 3 x 3 matrix in world
+    axes. They are the sum of the rotations R of its sections times ``weights``; directors are the axes of a
+    section. ``t`` holds all tables (arrays) of the model and its state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
     for k in range(1, t.rod_nodes_count[p]):
@@ -56,8 +57,9 @@ def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix
 
 @compiled
 def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Return the change in the step of the interpolated directors (section axes, rows of ``weighted_directors``) at
-    quadrature point p of a rod."""
+    """Return the change in the time step of the interpolated directors at quadrature point p of a rod, a 3 x
+    3 matrix. Directors are section axes, the rows of ``weighted_directors``; ``weights`` are those of the
+    sections. ``t`` holds all tables (arrays) of the model and its state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -74,8 +76,9 @@ def curvature(D: Matrix, S: Matrix) -> Vector:
 
 @compiled
 def strain_index(t: Tables, s: int) -> int:
-    """Return the index of a rod's strain number s among all six: stretch, two shears, torsion and two bendings. In
-    space it is s itself; in the plane the third strain is the bending about z, index 5."""
+    """Return the index of a rod's strain number s among all six: stretch, two shears, torsion and two
+    bendings. In space it is s itself; in the plane the third strain is the bending about z, index 5. ``t``
+    holds all tables (arrays) of the model and its state."""
     return 5 if t.dimension == 2 and s == 2 else s
 
 
@@ -93,8 +96,9 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the axis derivative, the directors with their derivatives, and the strains at all quadrature points
-    of all rods at the start of the step. Directors are the axes of a section, here the rows of a matrix."""
+    """Compute the axis derivative, the directors with their derivatives, and the strains at all quadrature
+    points of all rods at the start of the step. Directors are the axes of a section, here the rows of a
+    matrix. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -108,9 +112,10 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a step of length h, their mean elastic and damping forces, and the
-    stress resultants. These are force and moment in section axes at all quadrature points. ``damping`` is numerical
-    damping, a multiple of the stiffness."""
+    """Compute the changes of all rod strains in a time step of length h, their mean elastic and damping
+    forces, and the stress resultants. These are force and moment in section axes at all quadrature points.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
@@ -129,9 +134,10 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of one linear strain of a rod (force element f) over a step of length h. Then follows
-    its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches (8.14). ``damping`` is
-    numerical damping, a multiple of the stiffness."""
+    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h.
+    Then follows its derivative to the strain at the end. It is elastic, viscous and of Maxwell branches
+    (8.14). ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
+    the model and its state."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -140,29 +146,31 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
 
 @compiled
 def mean_axis_slope(t: Tables, p: int) -> Vector:
-    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in the world, at the
-    mean of the step."""
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in the world,
+    at the mean of the step. ``t`` holds all tables (arrays) of the model and its state."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 
 @compiled
 def mean_directors(t: Tables, which: int) -> Matrix:
-    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the step.
-    ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned."""
+    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the
+    time step. ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned. ``t``
+    holds all tables (arrays) of the model and its state."""
     return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
 
 
 @compiled
 def mean_section(t: Tables, b: int) -> Matrix:
-    """Return the directors (axes, rows) of rod section b, a rigid body, in the world at the mean of the step."""
+    """Return the directors (axes, rows) of rod section b, a rigid body, in the world at the mean of the time
+    step. ``t`` holds all tables (arrays) of the model and its state."""
     return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
 
 
 @compiled
 def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes) of its
-    k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at the mean of the
-    step."""
+    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes)
+    of its k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at
+    the mean of the time step. ``t`` holds all tables (arrays) of the model and its state."""
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - skew_of(bending) @ (0.5 * (slope * D - value * S))
@@ -170,8 +178,8 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 
 @exported
 def add_rod_forces(t: Tables) -> None:
-    """Add the forces and moments of all rods on their sections to the sums for these, in world axes (8.3). Sections
-    are rigid bodies."""
+    """Add the forces and moments of all rods on their sections to the sums for these, in world axes (8.3).
+    Sections are rigid bodies. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -196,7 +204,8 @@ def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
 @exported
 def rod_round_off(t: Tables) -> float:
     """Return the sum over all rods of stretching force times size of the positions whose differences are the
-    stretch [J]. It is a scale of the round-off of their energy."""
+    stretch [J]. It is a scale of the round-off of their energy. ``t`` holds all tables (arrays) of the model
+    and its state."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
@@ -214,9 +223,9 @@ def rod_round_off(t: Tables) -> float:
 
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all rod forces over a step of length h to the blocks of section pairs in Newton's
-    matrix. They are derivatives with respect to the velocities of the sections at the end; a pair is of one
-    element."""
+    """Add the derivatives of all rod forces over a time step of length h to the blocks of section pairs in
+    Newton's matrix. They are derivatives with respect to the velocities of the sections at the end; a pair is
+    of one element. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
@@ -279,8 +288,9 @@ def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
 
 @compiled
 def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their block of Newton's matrix. V are
-    linear and w angular velocities; in the plane only their components there are added."""
+    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their ``block`` of Newton's
+    matrix. Its rows are ``width`` numbers long. v are linear and w angular velocities; in the plane only
+    their components there are added. ``t`` holds all tables (arrays) of the model and its state."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y
@@ -308,7 +318,8 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 @compiled
 def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
     """Return the derivative (3 x 3) of bending moments on a rod's k-th section at quadrature point p to the
-    rotation of its l-th. It is the part in which only the directors rotate along which the moments act."""
+    rotation of its l-th. It is the part in which only the directors rotate along which the moments act. ``t``
+    holds all tables (arrays) of the model and its state."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 

@@ -17,15 +17,17 @@ from phlexible.step.compilation.notation import Matrix, Reals, Tables, Truth, al
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is factored
-    segment by segment. Segments of its elastic coordinates couple with their neighbours only."""
+    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is
+    factored segment by segment. Segments of its elastic coordinates couple with their neighbours only. ``t``
+    holds all tables (arrays) of the model and its state."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
 @compiled
 def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
-    """Return the address of entry (i, j) of the block of floating body b in Newton's matrix, for its velocities i
-    and j; in a segmented body they must be in one segment or in neighbouring ones."""
+    """Return the address of entry (i, j) of the block of floating body b in Newton's matrix, for its
+    velocities i and j; in a segmented body they must be in one segment or in neighbouring ones. ``t`` holds
+    all tables (arrays) of the model and its state."""
     rigid = t.rigid_of[b]
     if i < rigid:
         if j < rigid:
@@ -38,8 +40,9 @@ def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
 
 @exported
 def factor_segments(t: Tables, b: int) -> Truth:
-    """Factor the block of the segmented (banded) floating body b in Newton's matrix in place by LU decomposition;
-    return False where it is singular.
+    """Factor the block of the segmented (banded) floating body b in Newton's matrix in place by LU
+    decomposition; return False where it is singular. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     V is left out where only m couples it.
     """
@@ -73,8 +76,9 @@ def factor_segments(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
-    """Solve a linear system with the factored block of the segmented (banded) floating body b, in place. The right
-    sides x have the shape (velocities of b, columns)."""
+    """Solve a linear system with the factored block of the segmented (banded) floating body b, in place. The
+    right sides x have the shape (velocities of b, columns). ``t`` holds all tables (arrays) of the model and
+    its state."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1
@@ -111,8 +115,9 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass. S_p,i
-    S_q . x / m is subtracted, where S are its first moments and x its coordinates.
+    """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass.
+    S_p,i S_q . x / m is subtracted, where S are its first moments and x its coordinates. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     S is stored over sqrt(m).
     """
@@ -130,8 +135,10 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @exported
 def set_border(t: Tables, b: int, C: Matrix) -> None:
-    """Write the rows and columns of an auxiliary unknown y into the block of segmented floating body b in Newton's
-    matrix. With y its inertia is taken about the centre of mass without filling the band."""
+    """Write the rows and columns of an auxiliary unknown y into the block of segmented floating body b in
+    Newton's matrix. With y its inertia is taken about the centre of mass without filling the band. The
+    columns are minus the 3 x 3 matrix C times the first moments of the shape functions. ``t`` holds all
+    tables (arrays) of the model and its state."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)

@@ -124,8 +124,9 @@ def undeformed_value(q: int) -> float:
 
 @compiled
 def term_energy(t: Tables, q: int, change: float) -> float:
-    """Return the energy density of energy function q of a soft body (a function of one strain invariant) [J/m3].
-    The invariant differs by ``change`` from its value without deformation.
+    """Return the energy density of energy function q of a soft body (a function of one strain invariant)
+    [J/m3]. The invariant differs by ``change`` from its value without deformation. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -148,7 +149,8 @@ def term_energy(t: Tables, q: int, change: float) -> float:
 @compiled
 def sheet_energy(a: float, b: float, x: float, change: float) -> float:
     """Return the part of an elastic sheet's energy density that depends on its area, with the thickness that
-    follows from zero stress across it [J/m3]: x = det C is the squared area stretch, and ``change`` is x - 1."""
+    follows from zero stress across it [J/m3]. x = det C is the squared area stretch, ``change`` is x - 1, and
+    a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
@@ -156,16 +158,17 @@ def sheet_energy(a: float, b: float, x: float, change: float) -> float:
 
 @compiled
 def sheet_slope(a: float, b: float, x: float) -> float:
-    """Return the derivative of ``sheet_energy``, an elastic sheet's energy density, with respect to the squared
-    area stretch x = det C [J/m3]."""
+    """Return the derivative of ``sheet_energy``, an elastic sheet's energy density, with respect to the
+    squared area stretch x = det C [J/m3]. a and b are the Lame parameter and the shear modulus of small
+    strains [Pa]."""
     return -0.5 * b * thickness_squared(a, b, x) / x
 
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a step
-    [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the quotient to its end
-    value."""
+    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a
+    time step [J/m3]. x is a strain invariant that becomes x + change; then follows the derivative of the
+    quotient to its end value. ``t`` holds all tables (arrays) of the model and its state."""
     kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -188,8 +191,9 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 
 @compiled_lane_by_lane
 def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative of an elastic sheet's energy density to its squared area stretch, from x to x
-    + change [J/m3]. Then follows its derivative to the end; NaN where the area is not positive."""
+    """Return the discrete derivative of an elastic sheet's energy density to its squared area stretch, from x
+    to x + ``change`` [J/m3]. Then follows its derivative to the end; NaN where the area is not positive. a
+    and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan
@@ -213,8 +217,9 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
-    """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
-    tensor C [J/m3]. c are the diagonal and x the shear components of C."""
+    """Return the strain energy density W(C) of group g of soft elements (one material) at the right
+    Cauchy-Green tensor C [J/m3]. c are the diagonal and x the shear components of C. ``t`` holds all tables
+    (arrays) of the model and its state."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -230,9 +235,10 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
 def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
-    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a step, as diagonal and
-    shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c + dc, x + dx), plus
-    gamma D delta(E) of viscosity and numerical damping."""
+    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a time step, as
+    diagonal and shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c +
+    dc, x + dx), plus gamma D delta(E) of viscosity and numerical damping. ``t`` holds all tables (arrays) of
+    the model and its state."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     trace = 0.5 * gamma * lame * trace_of(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
@@ -255,8 +261,8 @@ def mean_stress(
 
 @compiled
 def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
-    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes linearly in a
-    step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
+    """Return the diagonal (11, 22, 33) of the mean cofactor matrix of a symmetric tensor that changes
+    linearly in a time step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
     return third * (both + cofactor_diagonal(ec, ex, ec, ex))
@@ -265,7 +271,7 @@ def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vect
 @compiled
 def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
     """Return the off-diagonal components (23, 13, 12) of the mean cofactor matrix of a symmetric tensor that
-    changes linearly in a step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
+    changes linearly in a time step. It goes from (c, x) to (ec, ex), diagonal and shear components."""
     third = 1.0 / 3.0
     both = cofactor_shears(c, x, c, x) + cofactor_shears(c, x, ec, ex)
     return third * (both + cofactor_shears(ec, ex, ec, ex))
@@ -273,8 +279,11 @@ def mean_cofactor_shears(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector
 
 @compiled
 def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress`` (mean second Piola-Kirchhoff stress over a step) to the strain at the
-    end into ``soft_tangent`` [Pa]. It is a 6 x 6 matrix in columns, with engineering shear strains."""
+    """Write the derivative of ``mean_stress`` (mean second Piola-Kirchhoff stress over a time step) to the
+    strain at the end into ``soft_tangent`` [Pa]. It is a 6 x 6 matrix in columns, with engineering shear
+    strains. g is the group of elements with one law; c and x are diagonal and off-diagonal entries of C = F^T
+    F at the start, dc and dx their changes; gamma is the factor of viscous and numerical damping. ``t`` holds
+    all tables (arrays) of the model and its state."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -319,32 +328,34 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
 
 @compiled
 def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return column a of the deformation gradient F at the start of the step, at quadrature point p of soft element
-    e."""
+    """Return column a of the deformation gradient F at the start of the time step, at quadrature point p of
+    soft element e. ``t`` holds all tables (arrays) of the model and its state."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return nodal_slope(t.position, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
-    """Return the change in the step of column a of the deformation gradient F, at quadrature point p of soft
-    element e."""
+    """Return the change in the time step of column a of the deformation gradient F, at quadrature point p of
+    soft element e. ``t`` holds all tables (arrays) of the model and its state."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return nodal_slope(t.shift, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k, a)
 
 
 @compiled
 def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
-    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor of soft element e. x, y, z are the
-    columns of its deformation gradient; C_33 = 1 for a sheet."""
+    """Return the diagonal C_11, C_22, C_33 of the right Cauchy-Green tensor of soft element e. x, y, z are
+    the columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` holds all tables (arrays) of the
+    model and its state."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across)
 
 
 @compiled
 def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
-    """Return the ratio of damping stress to elastic stress increment of soft element e in a step of length h:
-    viscosity tau / h plus numerical damping."""
+    """Return the ratio of damping stress to elastic stress increment of soft element e in a time step of
+    length h: viscosity tau / h plus numerical damping. ``t`` holds all tables (arrays) of the model and its
+    state."""
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
@@ -353,16 +364,17 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 @compiled
 def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """Return the bilinear form e : D f of two small strains in the linear elasticity D of group g of soft elements
-    [J/m3]; 2 e = (a, x) and 2 f = (b, y) are diagonal and shear components."""
+    """Return the bilinear form e : D f of two small strains in the linear elasticity D of group g of soft
+    elements [J/m3]; 2 e = (a, x) and 2 f = (b, y) are diagonal and shear components. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return 0.25 * t.soft_lame[g] * trace_of(a) * trace_of(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Return the mean stress over a step of the Maxwell branches at quadrature point p of soft element e, diagonal
-    and shear components [Pa]. C changes by (dc, dx) in the step of length h. A Maxwell branch is a spring and a
-    dashpot in series."""
+    """Return the mean stress over a time step of the Maxwell branches at quadrature point p of soft element
+    e, diagonal and shear components [Pa]. C changes by (dc, dx) in the time step of length h. A Maxwell
+    branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -377,9 +389,9 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 
 @compiled
 def branch_gain(t: Tables, g: int, h: float) -> float:
-    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a step of
-    length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
-    series."""
+    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a time
+    step of length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a
+    dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         update_relaxation(t, t.soft_branch_fading[b], h)
@@ -389,8 +401,9 @@ def branch_gain(t: Tables, g: int, h: float) -> float:
 
 @exported
 def advance_soft_branches(t: Tables, h: float) -> float:
-    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the step of length h;
-    return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series.
+    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the time step
+    of length h; return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in
+    series. ``t`` holds all tables (arrays) of the model and its state.
 
     It must be called before the nodes have moved.
     """
@@ -410,9 +423,10 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 
 @compiled
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Replace the strains of the Maxwell branches at quadrature point p of soft element e by those at the end of a
-    step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the step. A Maxwell branch is a
-    spring and a dashpot in series. h is the length of the step [s]."""
+    """Replace the strains of the Maxwell branches at quadrature point p of soft element e by those at the end
+    of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the time step. A
+    Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t`` holds all
+    tables (arrays) of the model and its state."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -429,8 +443,9 @@ def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h:
 
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
-    """Return the energy density stored in the springs of the Maxwell branches at quadrature point p of soft element
-    e [J/m3]. A Maxwell branch is a spring and a dashpot in series."""
+    """Return the energy density stored in the springs of the Maxwell branches at quadrature point p of soft
+    element e [J/m3]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of
+    the model and its state."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -442,8 +457,9 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual. The
-    energies that they store and lose in the step are kept in the tables [J]; ``damping`` is numerical damping."""
+    """Add h times the internal forces of all soft elements to the balances of their nodes in the residual.
+    The energies that they store and lose in the time step are kept in the tables [J]; ``damping`` is
+    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     stored, lost, size = 0.0, 0.0, 0.0
     for e in range(t.soft_elements):
         g, gamma, k, first = (
@@ -486,8 +502,9 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a step of length h.
-    They are in the blocks of the elements' nodes. ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a time step of
+    length h. They are in the blocks of the elements' nodes. ``damping`` is numerical damping, a multiple of
+    the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)
@@ -540,7 +557,8 @@ def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> N
 
 @exported
 def soft_body_energy(t: Tables) -> float:
-    """Return the energy that all soft elements store at the state, with that of their Maxwell branches [J]."""
+    """Return the energy that all soft elements store at the state, with that of their Maxwell branches [J].
+    ``t`` holds all tables (arrays) of the model and its state."""
     stored = 0.0
     for e in range(t.soft_elements):
         g = t.soft_group[e]
@@ -560,8 +578,9 @@ def soft_body_energy(t: Tables) -> float:
 
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the mean over the step of a tangent vector of face f of a soft body at quadrature point p: the
-    derivative of the position to the first (a = 1) or second (a = 2) reference coordinate."""
+    """Return the mean over the time step of a tangent vector of face f of a soft body at quadrature point p:
+    the derivative of the position to the first (a = 1) or second (a = 2) reference coordinate. ``t`` holds
+    all tables (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     start = nodal_slope(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
     return start + 0.5 * tangent_change(t, f, p, a)
@@ -569,24 +588,26 @@ def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
 
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
-    """Return the change in the step of a tangent vector of face f of a soft body at quadrature point p: of the
-    derivative of the position to the first (a = 1) or second (a = 2) reference coordinate."""
+    """Return the change in the time step of a tangent vector of face f of a soft body at quadrature point p:
+    of the derivative of the position to the first (a = 1) or second (a = 2) reference coordinate. ``t`` holds
+    all tables (arrays) of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     return nodal_slope(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
-    """Return the mean normal over the step of face f of a soft body at quadrature point p, for nodes that move
-    along lines. Its length is the area per reference area."""
+    """Return the mean normal over the time step of face f of a soft body at quadrature point p, for nodes
+    that move along lines. Its length is the area per reference area. ``t`` holds all tables (arrays) of the
+    model and its state."""
     turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 
 
 @exported
 def add_pressures(t: Tables, h: float) -> None:
-    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes in the
-    residual."""
+    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes
+    in the residual. ``t`` holds all tables (arrays) of the model and its state."""
     for q in range(t.loads):
         for f in range(t.faces_begin[q], t.faces_end[q]):
             m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -601,7 +622,8 @@ def add_pressures(t: Tables, h: float) -> None:
 
 @exported
 def pressure_work(t: Tables, q: int) -> float:
-    """Return the work of pressure load q in the step [J], pressure times the volume that its faces sweep."""
+    """Return the work of pressure load q in the time step [J], pressure times the volume that its faces
+    sweep. ``t`` holds all tables (arrays) of the model and its state."""
     work = 0.0
     for f in range(t.faces_begin[q], t.faces_end[q]):
         m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -615,8 +637,9 @@ def pressure_work(t: Tables, q: int) -> float:
 
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a step of length h.
-    They are in the blocks of the faces' nodes."""
+    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a time step
+    of length h. They are in the blocks of the faces' nodes. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

@@ -63,8 +63,9 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Compute at the start of the step all difference vectors, and the coefficients of scalar functions that change
-    with time. The force families (springs, rods, ...) compute their starting values too."""
+    """Compute at the start of the time step all difference vectors, and the coefficients of scalar functions
+    that change with time. The force families (springs, rods, ...) compute their starting values too. ``t``
+    holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
         t.chord0[y] = weighted_sum(t, y, t.place0)
     for p in range(t.terms):
@@ -81,9 +82,10 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the forces of constraints and force elements over a step of length h, and add them to those on points
-    and directions (8.3). The changes of all difference vectors are computed before; forces of constraints are their
-    multipliers. ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Compute the forces of constraints and force elements over a time step of length h, and add them to
+    those on points and directions (8.3). The changes of all difference vectors are computed before; forces of
+    constraints are their multipliers. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    holds all tables (arrays) of the model and its state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -95,8 +97,9 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constraint_value(t: Tables, m: int) -> float:
-    """Return the value of constraint row m at the end of the step, which is zero if it is satisfied [m, or 1 for
-    cosines]. A row is one scalar equation of a joint or drive."""
+    """Return the value of constraint row m at the end of the step, which is zero if it is satisfied [m, or 1
+    for cosines]. A row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the
+    model and its state."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
@@ -105,8 +108,9 @@ def constraint_value(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_scale(t: Tables, m: int) -> float:
-    """Return the sum of the absolute values of the terms of constraint row m, the scale of its round-off. A row is
-    one scalar equation of a joint or drive."""
+    """Return the sum of the absolute values of the terms of constraint row m, the scale of its round-off. A
+    row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the model and its
+    state."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p])))
@@ -115,8 +119,9 @@ def constraint_scale(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """Write the residuals of all constraint rows for a step of length h: the value of the constraint at its end
-    divided by h, or the multiplier itself for an inactive row, which is thus zero.
+    """Write the residuals of all constraint rows for a time step of length h: the value of the constraint at
+    its end divided by h, or the multiplier itself for an inactive row, which is thus zero. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -133,8 +138,8 @@ def constraint_residuals(t: Tables, h: float) -> None:
 
 @exported
 def constraints_close(t: Tables) -> Truth:
-    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of the
-    step up to round-off.
+    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of
+    the time step up to round-off. ``t`` holds all tables (arrays) of the model and its state.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
     other grow from update to update and move nothing.
@@ -150,8 +155,9 @@ def constraints_close(t: Tables) -> Truth:
 
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of constraints and of all force elements over a step of length h to Newton's matrix:
-    constraint gradients, geometric stiffness, force derivatives (8.4)."""
+    """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
+    matrix: constraint gradients, geometric stiffness, force derivatives (8.4). ``t`` holds all tables
+    (arrays) of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -175,8 +181,9 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
-    """Set the stored gradients of scalar function m to zero in those lanes in which its constraint is not active.
-    Lanes are mechanisms that step at the same time."""
+    """Set the stored gradients of scalar function m to zero in those lanes in which its constraint is not
+    active. Lanes are mechanisms that time step at the same time. ``t`` holds all tables (arrays) of the model
+    and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
@@ -185,9 +192,10 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add the gradient of constraint row r, and the column of its multiplier, to the blocks of Newton's matrix for
-    one of the constraint's vectors. The vector is entry e of the list; the constraint has ``size`` rows, the blocks
-    belong to the body that carries it. h is the length of the step [s]."""
+    """Add the gradient of constraint row r, and the column of its multiplier, to the blocks of Newton's
+    matrix for one of the constraint's vectors. The vector is entry e of the list; the constraint has ``size``
+    rows, the blocks belong to the body that carries it. h is the length of the time step [s]. ``t`` holds all
+    tables (arrays) of the model and its state."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -205,8 +213,9 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the equation of auxiliary unknown k into its rows of Newton's matrix. It is the change dx of a vector
-    on an elastic body, as a combination of the body's velocity changes."""
+    """Write the equation of auxiliary unknown k into its rows of Newton's matrix. It is the change dx of a
+    vector on an elastic body, as a combination of the body's velocity changes. ``t`` holds all tables
+    (arrays) of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -220,8 +229,9 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def prescribed_motion_work(t: Tables, i: int) -> float:
-    """Return the work in the step of the prescribed motions (moving frames and driven paths) that interaction i
-    contains [J]: minus its generalized force times the change of its function that they cause (8.5)."""
+    """Return the work in the time step of the prescribed motions (moving frames and driven paths) that
+    interaction i contains [J]: minus its generalized force times the change of its function that they cause
+    (8.5). ``t`` holds all tables (arrays) of the model and its state."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
@@ -245,8 +255,8 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Return whether no angle of a force element turned by a right angle or more in the step, so that full turns
-    can be counted."""
+    """Return whether no angle of a force element turned by a right angle or more in the step, so that full
+    turns can be counted. ``t`` holds all tables (arrays) of the model and its state."""
     are_small = True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -256,7 +266,8 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Return whether no driven angle and no moving frame turns by a right angle or more in this step."""
+    """Return whether no driven angle and no moving frame turns by a right angle or more in this time step.
+    ``t`` holds all tables (arrays) of the model and its state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -271,8 +282,9 @@ def drives_are_smooth(t: Tables) -> Truth:
 
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
-    """Return whether all driven angles are at the end of the step on their prescribed path and not half a turn
-    away. The equation of the drive (8.15) is satisfied there too.
+    """Return whether all driven angles are at the end of the time step on their prescribed path and not half
+    a turn away. The equation of the drive (8.15) is satisfied there too. ``t`` holds all tables (arrays) of
+    the model and its state.
 
     There cos(theta - p), minus its derivative by p, is negative.
     """
@@ -297,16 +309,18 @@ def driven_angles_follow(t: Tables) -> Truth:
 
 @compiled
 def begin_step(t: Tables) -> None:
-    """Compute from the state everything at the start of the step that does not change during the solution: body
-    quantities, points, difference vectors, prescribed motions."""
+    """Compute from the state everything at the start of the time step that does not change during the
+    solution: body quantities, points, difference vectors, prescribed motions. ``t`` holds all tables (arrays)
+    of the model and its state."""
     begin_bodies(t)
     begin_ports(t)
 
 
 @exported
 def begin_bodies(t: Tables) -> None:
-    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and nodes at
-    the start of the step, from the state."""
+    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and
+    nodes at the start of the time step, from the state. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -320,16 +334,18 @@ def begin_bodies(t: Tables) -> None:
 
 @exported
 def begin_ports(t: Tables) -> None:
-    """Compute the world positions of all points and directions, and the functions of them that interactions use, at
-    the start of the step. Prescribed ones are also computed at its end."""
+    """Compute the world positions of all points and directions, and the functions of them that interactions
+    use, at the start of the time step. Prescribed ones are also computed at its end. ``t`` holds all tables
+    (arrays) of the model and its state."""
     begin_vectors(t)
     begin_interactions(t)
 
 
 @exported
 def start_next_step(t: Tables) -> None:
-    """Set the start of the next step (velocities, elastic coordinates, moments, strains of bodies) by copying the
-    end of the step that was accepted. The result is that of ``begin_bodies``.
+    """Set the start of the next time step (velocities, elastic coordinates, moments, strains of bodies) by
+    copying the end of the step that was accepted. The result is that of ``begin_bodies``. ``t`` holds all
+    tables (arrays) of the model and its state.
 
     Moments of the points, which the step has added to, are computed anew: so they stay those of eta.
     """
@@ -352,9 +368,10 @@ def start_next_step(t: Tables) -> None:
 
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
-    """Compute the residual of the equations of a step of length h for the present guess of velocities and
-    multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints. ``damping`` is
-    numerical damping, a multiple of the stiffness."""
+    """Compute the residual of the equations of a time step of length h for the present guess of velocities
+    and multipliers at its end. It has the shape (unknowns,): balances of all bodies, then constraints.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the
+    model and its state."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -374,9 +391,10 @@ def residuals(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of everything over a step of length h for the present guess of the velocities at its end,
-    and the mean forces. These are the forces of all interactions; bodies, points and difference vectors move.
-    ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Compute the motion of everything over a step of length h for the present guess of the velocities at its
+    end, and the mean forces. These are the forces of all interactions; bodies, points and difference vectors
+    move. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
+    the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -391,9 +409,10 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
-    """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end of
-    the step, at the point of the last residual. It is stored in blocks of bodies and constraints. h is the length
-    of the step [s], ``damping`` numerical damping."""
+    """Compute Newton's matrix, the exact derivative of ``residuals`` to velocities and multipliers at the end
+    of the step, at the point of the last residual. It is stored in blocks of bodies and constraints. h is the
+    length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model
+    and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -406,8 +425,10 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Write the inertia part of Newton's matrix for a step of length h into its blocks, after setting all of them
-    to zero. How velocities move all points and directions of bodies, and how forces on these act, is computed too.
+    """Write the inertia part of Newton's matrix for a time step of length h into its blocks, after setting
+    all of them to zero. How velocities move all points and directions of bodies, and how forces on these act,
+    is computed too. ``turning`` is the time step of the gyroscopic terms, ``moves`` (0 or 1) whether the
+    derivative to the pose is included. ``t`` holds all tables (arrays) of the model and its state.
 
     ``turning``: step of the gyroscopic terms; 0 leaves the mass matrix where nothing rotates in the step. With
     ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
@@ -425,8 +446,8 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 @compiled
 def add_masses(t: Tables) -> None:
     """Add the masses of all pairs of carriers with a common mass to the blocks of their linear velocities in
-    Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which share the masses of
-    strings and soft bodies with neighbours."""
+    Newton's matrix. Carriers are floating bodies, each paired with itself, and nodes, which share the masses
+    of strings and soft bodies with neighbours. ``t`` holds all tables (arrays) of the model and its state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

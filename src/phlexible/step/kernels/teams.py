@@ -25,35 +25,37 @@ from phlexible.step.tables.memory import TEAM_LANES
 
 @compiled
 def is_alone(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination (floating body or other) is at present in no team, so that it is
-    treated by itself. A team is a set of equal bodies that are computed together in SIMD lanes."""
+    """Return whether a node of the elimination (floating body or other) is at present in no team, so that it
+    is treated by itself. A team is a set of equal bodies that are computed together in SIMD lanes. ``t``
+    holds all tables (arrays) of the model and its state."""
     return any_of(t.in_teams[0] == 0.0) or t.is_in_team[node] == 0
 
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
-    """Set whether equal bodies are computed in teams (together, in SIMD lanes) from now on, or separately."""
+    """Set whether equal bodies are computed in teams (together, in SIMD lanes) from now on, or separately.
+    ``are_formed`` says that they are. ``t`` holds all tables (arrays) of the model and its state."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 
 @compiled
 def active_team_count(t: Tables) -> int:
-    """Return the number of teams (equal bodies that are computed together in SIMD lanes) in use at present; 0 if
-    bodies are computed separately."""
+    """Return the number of teams (equal bodies that are computed together in SIMD lanes) in use at present; 0
+    if bodies are computed separately. ``t`` holds all tables (arrays) of the model and its state."""
     return t.teams if t.in_teams[0] > 0.0 else 0
 
 
 @compiled
 def visit_of(t: Tables, g: int, lane: int) -> int:
-    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g (equal bodies that are
-    computed together)."""
+    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g (equal bodies
+    that are computed together). ``t`` holds all tables (arrays) of the model and its state."""
     return t.team_visit[TEAM_LANES * g + lane]
 
 
 @compiled
 def frame_of(t: Tables, g: int, lane: int) -> int:
     """Return the index of the floating body in SIMD lane ``lane`` of team g (equal bodies that are computed
-    together)."""
+    together). ``t`` holds all tables (arrays) of the model and its state."""
     return t.visit_node[visit_of(t, g, lane)]
 
 
@@ -83,8 +85,9 @@ def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 
 @exported
 def start_teams(t: Tables) -> None:
-    """Compute the velocities, elastic coordinates, moments and strains at the start of the step of all bodies in
-    teams, from the state. A team is a set of equal bodies that are computed together in SIMD lanes."""
+    """Compute the velocities, elastic coordinates, moments and strains at the start of the time step of all
+    bodies in teams, from the state. A team is a set of equal bodies that are computed together in SIMD lanes.
+    ``t`` holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -100,9 +103,10 @@ def start_teams(t: Tables) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a step of length h of all bodies in teams, and their balances without external
-    forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are computed
-    together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness."""
+    """Compute the motion over a time step of length h of all bodies in teams, and their balances without
+    external forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are
+    computed together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -125,8 +129,8 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
     """Compute the diagonal blocks in Newton's matrix of all bodies in teams (equal bodies that are computed
-    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the step
-    [s], ``damping`` numerical damping."""
+    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the
+    time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         block = single_numbers(own.blocks + t.node_diagonal[b])
@@ -138,15 +142,18 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of team g.
-    Neighbours are blocks that are eliminated later; a team is a set of equal bodies."""
+    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of
+    team g. Neighbours are blocks that are eliminated later; a team is a set of equal bodies. ``t`` holds all
+    tables (arrays) of the model and its state."""
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later; return
-    True where a body is singular. A team is a set of equal bodies that are computed together in SIMD lanes."""
+    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later;
+    return True where a body is singular. A team is a set of equal bodies that are computed together in SIMD
+    lanes. ``relaxation`` is the share added for redundant constraints. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
@@ -166,12 +173,10 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 
 @compiled
 def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool) -> None:
-    """Subtract the products of the off-diagonal blocks of team g from the blocks that couple its neighbours i and j
-    (Schur complement). The blocks of the team, equal bodies in SIMD lanes, are factored; ``team`` are the tables of
-    the lanes.
-
-    ``measures``: the scale of constraint rows is updated as well.
-    """
+    """Subtract the products of the off-diagonal blocks of team g from the blocks that couple its neighbours i
+    and j (Schur complement). The blocks of the team, equal bodies in SIMD lanes, are factored; ``team`` are
+    the tables of the lanes. If ``measures`` the scale of constraint rows is updated as well. ``t`` holds all
+    tables (arrays) of the model and its state."""
     product, n = team.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
     lower, upper = team.blocks + t.lower[later(t, g, 0, i)], team.blocks + t.upper[later(t, g, 0, j)]
@@ -192,7 +197,8 @@ def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
     """Solve for the rows of b that belong to bodies in teams (equal bodies that are computed together in SIMD
-    lanes): forward substitution, or back substitution if ``returns``."""
+    lanes): forward substitution, or back substitution if ``returns``. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_numbers(own.scratch)
@@ -217,9 +223,10 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Add the energies and losses in the step of all bodies in teams to the table ``frame_energy``, shape (6,) [J].
-    They are those of ``frame_energies``. A team is a set of equal bodies that are computed together in SIMD lanes.
-    h is the length of the step [s], ``damping`` numerical damping."""
+    """Add the energies and losses in the time step of all bodies in teams to the table ``frame_energy``,
+    shape (6,) [J]. They are those of ``frame_energies``; ``with_parts`` adds the sum of absolute terms. A
+    team is a set of equal bodies that are computed together in SIMD lanes. h is the length of the time step
+    [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)

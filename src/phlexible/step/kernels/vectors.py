@@ -29,7 +29,8 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
-    """Return point or direction k of a floating body in body axes at its elastic coordinates eta, x0 + P eta."""
+    """Return point or direction k of a floating body in body axes at its elastic coordinates eta, x0 + P eta.
+    ``t`` holds all tables (arrays) of the model and its state."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
@@ -38,8 +39,9 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the step. Of those that are
-    prescribed functions of time the change in the step is computed too."""
+    """Compute the world positions of all points and directions at the start of the time step. Of those that
+    are prescribed functions of time the change in the time step is computed too. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -57,8 +59,8 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute the changes in the step of all points and directions on bodies and nodes, in world axes. The forces
-    on all of them are set to zero."""
+    """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes.
+    The forces on all of them are set to zero. ``t`` holds all tables (arrays) of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -73,8 +75,9 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """Compute the rates at the start of the step of all points and directions on bodies and nodes, in world axes.
-    They are stored in the table ``change``, where controllers read them."""
+    """Compute the rates at the start of the time step of all points and directions on bodies and nodes, in
+    world axes. They are stored in the table ``change``, where controllers read them. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= t.frames:
@@ -96,28 +99,30 @@ def outer(a: Vector, b: Vector) -> Matrix:
 
 @compiled
 def mean_vector(t: Tables, k: int) -> Vector:
-    """Return the mean over the step of point or direction k, in world axes."""
+    """Return the mean over the time step of point or direction k, in world axes. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return t.place0[k] + 0.5 * t.change[k]
 
 
 @compiled
 def mean_difference(t: Tables, y: int) -> Vector:
-    """Return the mean over the step of difference vector y (number in the tables; mostly one point minus another),
-    in world axes."""
+    """Return the mean over the time step of difference vector y (number in the tables; mostly one point minus
+    another), in world axes. ``t`` holds all tables (arrays) of the model and its state."""
     return t.chord0[y] + 0.5 * t.chord_change[y]
 
 
 @compiled
 def end_difference(t: Tables, y: int) -> Vector:
-    """Return difference vector y (number in the tables; mostly one point minus another) at the end of the step, in
-    world axes."""
+    """Return difference vector y (number in the tables; mostly one point minus another) at the end of the
+    time step, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
     return t.chord0[y] + t.chord_change[y]
 
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces on points and directions, and all weights, from the balances in the residual (4.6
-    to 4.9). The balances are those of the bodies and nodes that carry the points."""
+    """Subtract h times all forces on points and directions, and all weights, from the balances in the
+    residual (4.6 to 4.9). The balances are those of the bodies and nodes that carry the points. ``t`` holds
+    all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
@@ -152,9 +157,10 @@ def apply_forces(t: Tables, h: float) -> None:
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """Compute for each velocity that moves point or direction k how it moves it (motion), and how a force there
-    acts on it (lever). The motion is the derivative of the world position at the end of a step of length h; a lever
-    times a force is the generalized force."""
+    """Compute for each velocity that moves point or direction k how it moves it (motion), and how a force
+    there acts on it (lever). The motion is the derivative of the world position at the end of a time step of
+    length h; a lever times a force is the generalized force. ``t`` holds all tables (arrays) of the model and
+    its state."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -178,22 +184,23 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
 @compiled
 def velocity_count(t: Tables, k: int) -> int:
     """Return how many velocities of its carrier (floating body or node) move point or direction k: linear and
-    angular ones, and the elastic rates of shape functions that are not zero there."""
+    angular ones, and the elastic rates of shape functions that are not zero there. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
 
 
 @compiled
 def velocity_index(t: Tables, k: int, i: int) -> int:
-    """Return the index, among the velocities of its carrier (floating body or node), of the i-th velocity that
-    moves point or direction k."""
+    """Return the index, among the velocities of its carrier (floating body or node), of the i-th velocity
+    that moves point or direction k. ``t`` holds all tables (arrays) of the model and its state."""
     return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
 
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix, at constant
-    forces on their points (4.12). They arise because moment arms rotate with the body; h is the length of the
-    step."""
+    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix, at
+    constant forces on their points (4.12). They arise because moment arms rotate with the body; h is the
+    length of the time step. ``t`` holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]
@@ -225,10 +232,10 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l), from a
-    block of Newton's matrix. It is the derivative of a force c dx_l on point k that depends on the displacement
-    dx_l of point l at the end of the step. h is the length of the step [s]. A carrier is a floating body, or a node
-    of another body.
+    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l),
+    from a block of Newton's matrix. It is the derivative of a force c dx_l on point k that depends on the
+    displacement dx_l of point l at the end of the time step. h is the length of the time step [s]. A carrier
+    is a floating body, or a node of another body.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

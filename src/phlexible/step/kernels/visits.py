@@ -20,8 +20,9 @@ from phlexible.step.tables.declarations import SEGMENTED, TOGETHER
 
 @compiled
 def is_inverted(t: Tables, node: int, n: int) -> bool:
-    """Return whether the n rows of a node of the elimination are solved with an explicit inverse instead of LU
-    factors: those of rod sections and rigid bodies.
+    """Return whether the n rows of a node of the elimination are solved with an explicit inverse instead of
+    LU factors: those of rod sections and rigid bodies. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     Rows of joints are factored since they may be dependent.
     """
@@ -30,9 +31,9 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
 
 @compiled
 def factor_visit(t: Tables, index: int) -> Truth:
-    """Factor the diagonal block of entry ``index`` of the elimination order in place, and solve with it for its
-    upper off-diagonal blocks. It returns False where the block is singular. An entry is a body or a group of
-    constraints."""
+    """Factor the diagonal block of entry ``index`` of the elimination order in place, and solve with it for
+    its upper off-diagonal blocks. It returns False where the block is singular. An entry is a body or a group
+    of constraints. ``t`` holds all tables (arrays) of the model and its state."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
     rest = block + apart * (n + 1)
@@ -54,8 +55,9 @@ def factor_visit(t: Tables, index: int) -> Truth:
 
 @compiled
 def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
-    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in place.
-    The right sides x have the shape (rows, columns)."""
+    """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in
+    place. The right sides x have the shape (rows, columns). ``t`` holds all tables (arrays) of the model and
+    its state."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     if t.visit_apart[index] == SEGMENTED:
         solve_segments(t, node, x, columns)
@@ -73,8 +75,8 @@ def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
     """Subtract the products of the off-diagonal blocks of entry ``index`` of the elimination order from later
-    blocks (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale of constraint rows is
-    updated."""
+    blocks (Schur complement). Its diagonal block is factored; with ``relaxation`` the scale of constraint
+    rows is updated. ``t`` holds all tables (arrays) of the model and its state."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] == TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
@@ -100,8 +102,9 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
 
 @compiled
 def later_row_count(t: Tables, begin: int, end: int) -> int:
-    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1. They are entries of the
-    list of blocks that an elimination couples and that are eliminated later."""
+    """Return the total number of matrix rows of the neighbours ``begin`` .. ``end`` - 1. They are entries of
+    the list of blocks that an elimination couples and that are eliminated later. ``t`` holds all tables
+    (arrays) of the model and its state."""
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]
@@ -110,9 +113,9 @@ def later_row_count(t: Tables, begin: int, end: int) -> int:
 
 @compiled
 def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
-    """Add ``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order to
-    the scale of its rows. This is done for constraints only; called before and after a change of the block it
-    records what the bodies contribute."""
+    """Add ``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order
+    to the scale of its rows. This is done for constraints only; called before and after a change of the block
+    it records what the bodies contribute. ``t`` holds all tables (arrays) of the model and its state."""
     place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
     if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
@@ -125,7 +128,7 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Solve for the rows of entry ``index`` of the elimination order in the right sides b with its factored
     diagonal block. The products of the result are subtracted from later rows; b has the shape (unknowns,
-    columns)."""
+    columns). ``t`` holds all tables (arrays) of the model and its state."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
@@ -135,8 +138,9 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
 
 @compiled
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting products with
-    all later rows. The right sides b have the shape (unknowns, columns); later rows are solved."""
+    """Complete the solution in the rows of entry ``index`` of the elimination order by subtracting products
+    with all later rows. The right sides b have the shape (unknowns, columns); later rows are solved. ``t``
+    holds all tables (arrays) of the model and its state."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] == TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

@@ -41,8 +41,8 @@ class ForceFamily:
 
     @property
     def of_equations(self) -> tuple[str, ...]:
-        """Return the names of those functions of this force family (program of the compiled step) that the residual
-        of a step calls."""
+        """Return the names of those functions of this force family (program of the compiled step) that the
+        residual of a time step calls."""
         return (*filter(None, (self.begin, self.forces, self.balance)), *self.equations.split())
 
     @property

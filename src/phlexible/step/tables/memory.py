@@ -146,8 +146,8 @@ class Memory:
         return other
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Refuse to pickle or deep-copy the memory of a step's tables, by raising ``ModelError``. Its header holds
-        addresses of memory."""
+        """Refuse to pickle or deep-copy the memory of a time step's tables, by raising ``ModelError``. Its
+        header holds addresses of memory."""
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
@@ -183,8 +183,8 @@ class Memory:
         return other
 
     def for_substeps(self, parts: int) -> "Memory":
-        """Return new memory with the same tables of the system, and one recurrence of prediction errors for each of
-        ``parts`` substeps of composed steps; all tables that change during a run are zero."""
+        """Return new memory with the same tables of the system, and one recurrence of prediction errors for
+        each of ``parts`` substeps of composed time steps; all tables that change during a run are zero."""
         other = copy(self)
         other.counts, other._structure = {**self.counts, "recurrences": parts}, []
         other._template = self._template.copy()
@@ -419,8 +419,8 @@ class LaneMemory:
         return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each compiled program write the addresses of its functions for this number of lanes into the header
-        of this memory. Lanes are mechanisms that step at the same time."""
+        """Make each compiled program write the addresses of its functions for this number of lanes into the
+        header of this memory. Lanes are mechanisms that time step at the same time."""
         for program in programs:
             program(self.header)
 

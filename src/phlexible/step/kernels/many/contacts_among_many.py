@@ -48,17 +48,19 @@ TOGETHER = 1e-9  # of a piece: the force acts where it touches
 
 @compiled
 def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return the squared distance of the points at s and t of two line segments, minus that of their starts. It
-    follows from scalar products of the segment vectors u, v and the difference r of their starts, and has a small
-    term that prefers the middles of parallel segments."""
+    """Return the squared distance of the points at parameters s and t of two line segments, minus that of
+    their starts. It follows from scalar products of the segment vectors u, v and the difference r of their
+    starts: ``ru`` is r . u, ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. A small term prefers the
+    middles of parallel segments."""
     own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 
 
 @compiled
 def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
-    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Given are scalar
-    products of the segment vectors u, v and the difference r of their starts; 1/2 for a ball, whose vector is
+    """Return the parameters s and t, between 0 and 1, of the nearest points of two line segments. Arguments
+    are scalar products of the segment vectors u, v and the difference r of their starts: ``ru`` is r . u,
+    ``uv`` is u . v, and ``rv``, ``uu``, ``vv`` likewise. The parameter is 1/2 for a ball, whose vector is
     zero."""
     if uu == 0.0:
         return 0.5, clamp_to_unit(rv / vv) if vv > 0.0 else 0.5
@@ -92,24 +94,24 @@ def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, flo
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j are both points or spheres, none a line segment, so that their nearest
-    points are known."""
+    """Return whether contact members i and j are both points or spheres, none a line segment, so that their
+    nearest points are known. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
 @compiled
 def position_in_step(t: Tables, p: int, share: float) -> Vector:
-    """Return the position in the world of point p after ``share`` of the step: at its start for 0, at its end for 1
-    [m]."""
+    """Return the position in the world of point p after ``share`` of the time step: at its start for 0, at
+    its end for 1 [m]. ``t`` holds all tables (arrays) of the model and its state."""
     return t.place0[p] + share * t.change[p]
 
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """Return the distance of contact members i and j after ``share`` of the step (0: start, 1: end) [m], and two
-    parameters. Between balls or line segments it is the distance of centres or axes, without radii, and the
-    parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed distance to the
-    surface, and the parameters are 0."""
+    """Return the distance of contact members i and j after ``share`` of the time step (0: start, 1: end) [m],
+    and two parameters. Between balls or line segments it is the distance of centres or axes, without radii,
+    and the parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed distance
+    to the surface, and the parameters are 0. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -123,8 +125,9 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 
 @compiled
 def start_penetration(t: Tables, i: int, j: int) -> float:
-    """Return the depth by which the surfaces of contact members i and j overlap at the start of the step [m];
-    negative if they do not touch. Contact members are spheres, line segments and solids."""
+    """Return the depth by which the surfaces of contact members i and j overlap at the start of the time step
+    [m]; negative if they do not touch. Contact members are spheres, line segments and solids. ``t`` holds all
+    tables (arrays) of the model and its state."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return penetration_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
@@ -133,8 +136,9 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all contact pairs over a step of length h, and add them to those
-    on the bodies' points. The energies stored and lost, and the work of moving frames, are computed too."""
+    """Compute the contact and friction forces of all contact pairs over a step of length h, and add them to
+    those on the bodies' points. The energies stored and lost, and the work of moving frames, are computed
+    too. ``t`` holds all tables (arrays) of the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -157,8 +161,9 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of members i and j over a step of length h, and add them to those on
-    their points. Members are balls, line segments and solids; directions fixed to them get forces as well."""
+    """Compute the contact and friction forces of members i and j over a step of length h, and add them to
+    those on their points. Members are balls, line segments and solids; directions fixed to them get forces as
+    well. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -173,17 +178,18 @@ def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @exported
 def accept_contact_history(t: Tables) -> None:
-    """Copy the history variables of all contact pairs (friction bristles, impact speeds) from the end of the step
-    to the state."""
+    """Copy the history variables of all contact pairs (friction bristles, impact speeds) from the end of the
+    time step to the state. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact member i from the surface of solid j at the start of the step, and its
-    change. Then follow the position of the contact along the axis of a rim, its parameter s on a segment, and the
-    gradients of the distance to both ends of i.
+    """Return the signed distance of contact member i from the surface of solid j at the start of the time
+    step, and its change. Then follow the position of the contact along the axis of a rim, its parameter s on
+    a segment, and the gradients of the distance to both ends of i. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     Then derivatives to both ends in the axes of the solid, whose product with the changes of the ends is the
     change.
@@ -200,8 +206,9 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between solid j and member i (ball, point, segment or rim) over a
-    step of length h. They are added to the forces on the points and directions of both.
+    """Compute the contact and friction forces between solid j and member i (ball, point, segment or rim) over
+    a time step of length h. They are added to the forces on the points and directions of both. ``t`` holds
+    all tables (arrays) of the model and its state.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -246,22 +253,24 @@ def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
 @compiled
 def _segment_contact_point(t: Tables, i: int, s: float, n: Vector) -> Vector:
     """Return the contact point in the world of line segment i at parameter s [m]. It is on the surface of the
-    segment along the normal n, or on its axis if it has no rotation."""
+    segment along the normal n, or on its axis if it has no rotation. ``t`` holds all tables (arrays) of the
+    model and its state."""
     y = axis_point(t, i, s)
     return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
 
 
 @compiled
 def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
-    """Return a vector w, given in the axes of a solid (indices ``axes`` of its directions), in world axes at the
-    mean of the step."""
+    """Return a vector w, given in the axes of a solid (indices ``axes`` of its directions), in world axes at
+    the mean of the step. ``t`` holds all tables (arrays) of the model and its state."""
     return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between balls i and j over a step, and add them to those on their
-    centres. h is the length of the step [s]."""
+    """Compute the contact and friction forces between balls i and j over a time step, and add them to those
+    on their centres. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and
+    its state."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.place0[p] - t.place0[k]
@@ -324,9 +333,10 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round members i and j (balls or segments) at their contact point, over a step of
-    length h. s and z are the parameters on both axes, e is the vector from the second to the first, ``normal`` the
-    normal force, ``slope`` its derivative, and ``known`` the index of the pair's history (-1: new)."""
+    """Add the friction of two round members i and j (balls or segments) at their contact point, over a time
+    step of length h. s and z are the parameters on both axes, e is the vector from the second to the first,
+    ``normal`` the normal force, ``slope`` its derivative, and ``known`` the index of the pair's history (-1:
+    new). ``t`` holds all tables (arrays) of the model and its state."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -338,8 +348,9 @@ def _add_round_friction(
 
 @compiled
 def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the forces over a step of length h between a ball and a segment that shares its ends with other
-    segments. They are added to those on the points of both; the segments of a line share one contact force.
+    """Compute the forces over a time step of length h between contact members i and j: a ball, and a segment
+    that shares its ends with other segments. They are added to those on the points of both; the segments of a
+    line share one contact force. ``t`` holds all tables (arrays) of the model and its state.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
@@ -392,8 +403,9 @@ def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point in the world of two round members i and j (balls or segments) [m]. Here s is the
-    parameter on the axis of i and e the vector from the axis of j to that of i.
+    """Return the contact point in the world of two round members i and j (balls or segments) [m]. Here s is
+    the parameter on the axis of i and e the vector from the axis of j to that of i. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     It is on the axis of a member that has no rotation.
     """
@@ -407,8 +419,8 @@ def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vecto
 
 @compiled
 def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit contact normal of members i and j, from the second to the first, and the parameters 0 .. 1 of
-    the contact on both axes."""
+    """Return the unit contact normal of members i and j, from the second to the first, and the parameters 0
+    .. 1 of the contact on both axes. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[j] > RIM:
         n, s = _solid_normal(t, i, j)
         return n, s, 0.0
@@ -423,8 +435,9 @@ def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 
 @compiled
 def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
-    """Return the outward unit normal of solid j at its contact with member i, in world axes at the mean of the
-    step. Then follows the parameter 0 .. 1 of the contact along i."""
+    """Return the outward unit normal of solid j at its contact with member i, in world axes at the mean of
+    the time step. Then follows the parameter 0 .. 1 of the contact along i. ``t`` holds all tables (arrays)
+    of the model and its state."""
     _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
     n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
@@ -433,13 +446,10 @@ def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
 
 @compiled
 def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h: float) -> tuple[float, float]:
-    """Return the mean normal force over a step of length h of a pair in contact group c, and its derivative to the
-    penetration (8.17). The penetration is ``depth`` at the start and grows by ``change``; the derivative is the one
-    at the end.
-
-    Stored and lost energies are added to the tables. ``known``: index of the pair in the list of the last step; -1:
-    new.
-    """
+    """Return the mean normal force over a time step of length h of a pair in contact group c (8.17). Then
+    follows its derivative to the penetration at the end. The penetration is ``depth`` at the start and grows
+    by ``change``. ``known`` is the index of the pair in the list of the last time step, -1 if it is new.
+    ``t`` holds all tables (arrays) of the model and its state. Stored and lost energies are added to them."""
     return _shared_normal_force(t, c, known, depth, change, h, (depth, change, 1.0))
 
 
@@ -447,12 +457,11 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force over a step and its derivative, as ``_normal_force``, of one segment of a line
-    that a ball touches. ``whole`` is the penetration in the line, its change and a factor of damping, which set
-    damping and impact speed. h is the length of the step [s].
-
-    ``whole`` is that penetration, its change, and a factor of its damping.
-    """
+    """Return the mean normal force over a time step, and its derivative, on one segment of a line that a ball
+    touches, as ``_normal_force``. The penetration in the segment is ``depth`` at the start and grows by
+    ``change`` in the time step of length h. ``whole`` is the penetration in the line, its change and a factor
+    of damping, which set damping and impact speed. c is the contact group, ``known`` the index of the pair in
+    the last list (-1: new). ``t`` holds all tables (arrays) of the model and its state."""
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:
@@ -469,8 +478,9 @@ def _shared_normal_force(
 
 @exported
 def contact_group_energy(t: Tables) -> float:
-    """Return the elastic energy of all pairs of all contact groups at the start of the step, with that of their
-    friction bristles [J]. A bristle is a friction spring."""
+    """Return the elastic energy of all pairs of all contact groups at the start of the time step, with that
+    of their friction bristles [J]. A bristle is a friction spring. ``t`` holds all tables (arrays) of the
+    model and its state."""
     total = 0.0
     for n in range(count_candidates(t)):
         i, j = candidate_pair(t, n)
@@ -482,8 +492,9 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def find_active_pairs(t: Tables) -> bool:
-    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted step;
-    such pairs, the changes of their penetrations and the deflections of their bristles are stored."""
+    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted
+    time step; such pairs, the changes of their penetrations and the deflections of their bristles are stored.
+    ``t`` holds all tables (arrays) of the model and its state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):

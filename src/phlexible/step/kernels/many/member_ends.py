@@ -15,8 +15,9 @@ from phlexible.step.tables.declarations import MOVING
 
 @compiled
 def axis_point(t: Tables, m: int, s: float) -> Vector:
-    """Return the world position at the mean of the step of the point at parameter s (0: start, 1: end) on the axis
-    of contact member m [m]. Contact members are spheres, line segments and solids."""
+    """Return the world position at the mean of the time step of the point at parameter s (0: start, 1: end)
+    on the axis of contact member m [m]. Contact members are spheres, line segments and solids. ``t`` holds
+    all tables (arrays) of the model and its state."""
     return (1.0 - s) * mean_vector(t, t.member_start[m]) + s * mean_vector(t, t.member_end[m])
 
 
@@ -29,9 +30,10 @@ def zero_matrix() -> Matrix:
 
 @compiled
 def clear_end_frames(t: Tables) -> None:
-    """Mark the rotations that are cached for the ends of all contact members as out of date. It is called at the
-    start of each evaluation of the contact forces, which computes them anew where they are needed. Contact members
-    are spheres, line segments and solids."""
+    """Mark the rotations that are cached for the ends of all contact members as out of date. It is called at
+    the start of each evaluation of the contact forces, which computes them anew where they are needed.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0
@@ -39,8 +41,9 @@ def clear_end_frames(t: Tables) -> None:
 
 @compiled
 def cache_end_frames(t: Tables, m: int) -> bool:
-    """Compute, unless this evaluation has done so, how the ends of contact member m (ball, segment, solid) rotate
-    in the step, and store it; return False if the member has no rotation (nodes of strings)."""
+    """Compute, unless this evaluation has done so, how the ends of contact member m (ball, segment, solid)
+    rotate in the time step, and store it; return False if the member has no rotation (nodes of strings).
+    ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_axis[6 * m] < 0:
         return False
     _cache_end_frame(t, 2 * m)
@@ -65,18 +68,19 @@ def _cache_end_frame(t: Tables, e: int) -> None:
 
 @compiled
 def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
-    """Return the components of a world vector v in the body-fixed axes at the start of contact member m, whose
-    frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to them, in world
-    axes. Contact members are spheres, line segments and solids."""
+    """Return the components of a world vector v in the body-fixed axes at the start of contact member m,
+    whose frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to
+    them, in world axes. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    (arrays) of the model and its state."""
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 
 
 @compiled
 def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
-    """Return the displacement in the step of a point at ``arm`` from the point at parameter s of contact member m's
-    axis [m]. ``cache_end_frames`` must have been called for m. Contact members are spheres, line segments and
-    solids."""
+    """Return the displacement in the time step of a point at ``arm`` from the point at parameter s of contact
+    member m's axis [m]. ``cache_end_frames`` must have been called for m. Contact members are spheres, line
+    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -88,9 +92,10 @@ def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 @compiled
 def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """Add the force f on a point of contact member m to the forces on the member's ends. The point is at ``arm``
-    from the point at parameter s of its axis; the moment is collected and applied by ``apply_end_moments``. Contact
-    members are spheres, line segments and solids."""
+    """Add the force f on a point of contact member m to the forces on the member's ends. The point is at
+    ``arm`` from the point at parameter s of its axis; the moment is collected and applied by
+    ``apply_end_moments``. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    (arrays) of the model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -107,8 +112,9 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 @compiled
 def apply_end_moments(t: Tables) -> None:
     """Apply the collected moments of all contact forces as forces on the body-fixed directions at the ends of
-    contact members. The work of those that move as functions of time is subtracted from ``frame_work``. Contact
-    members are spheres, line segments and solids."""
+    contact members. The work of those that move as functions of time is subtracted from ``frame_work``.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -122,8 +128,9 @@ def apply_end_moments(t: Tables) -> None:
 
 @compiled
 def moving_frame_work(t: Tables, m: int) -> float:
-    """Return the work in the step of the present forces on those vectors of contact member m that are prescribed
-    functions of time [J]. Contact members are spheres, line segments and solids."""
+    """Return the work in the time step of the present forces on those vectors of contact member m that are
+    prescribed functions of time [J]. Contact members are spheres, line segments and solids. ``t`` holds all
+    tables (arrays) of the model and its state."""
     p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
         total += _moving_vector_work(t, q)

@@ -26,7 +26,8 @@ KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
 
 @compiled
 def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
-    """Return the squared distance of a point w from axis-aligned box number ``box`` of a mesh [m2]; 0 inside."""
+    """Return the squared distance of a point w from axis-aligned box number ``box`` of a mesh [m2]; 0 inside.
+    ``t`` holds all tables (arrays) of the model and its state."""
     low, high = t.mesh_low[box], t.mesh_high[box]
     x = max(max(low.x - w.x, w.x - high.x), 0.0)
     y = max(max(low.y - w.y, w.y - high.y), 0.0)
@@ -36,8 +37,9 @@ def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
-    """Return the squared distance of a point w from triangle k of a mesh, the number of the part of it that is
-    nearest (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point.
+    """Return the squared distance of a point w from triangle k of a mesh, the number of the part of it that
+    is nearest (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     Parts: 0 the side, 1 to 3 an edge, 4 to 6 a vertex.
     """
@@ -67,8 +69,9 @@ def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vecto
 
 @compiled
 def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
-    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of a mesh
-    [m2]: the distance from those in the smallest box that is reached by always taking the nearer half."""
+    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of
+    a mesh [m2]: the distance from those in the smallest box that is reached by always taking the nearer half.
+    ``t`` holds all tables (arrays) of the model and its state."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
         box = one if squared_box_distance(t, one, w) <= squared_box_distance(t, other, w) else other
@@ -81,8 +84,9 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh. Then follow the number of
-    its nearest part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point."""
+    """Return the triangle of mesh j that is nearest to a point w in the axes of the mesh. Then follow the
+    number of its nearest part (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point. ``t``
+    holds all tables (arrays) of the model and its state."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
     while box < end:
@@ -100,8 +104,9 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from a face, edge or vertex of triangle k of a closed mesh, negative
-    inside [m]. ``part`` is its number, ``foot`` the nearest point; then follows the gradient."""
+    """Return the signed distance of a point w from a face, edge or vertex of triangle k of a closed mesh,
+    negative inside [m]. ``part`` is its number, ``foot`` the nearest point; then follows the gradient. ``t``
+    holds all tables (arrays) of the model and its state."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -127,12 +132,10 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 
 @compiled
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
-    """Return the smoothed distance of a point w outside of mesh j from all faces that are nearly as near as the
-    nearest one [m]. Then follow the summed weight of the other faces (0 if there are none), and the gradient. The
-    distance is smooth in valleys, where two faces are equally near.
-
-    ``minimum``: distance of the nearest side.
-    """
+    """Return the smoothed distance of a point w outside of mesh j from all faces that are nearly as near as
+    the nearest one [m]. ``least`` is the distance of the nearest face. Then follow the summed weight of the
+    other faces (0 if there are none), and the gradient. The distance is smooth in valleys, where two faces
+    are equally near. ``t`` holds all tables (arrays) of the model and its state."""
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:
@@ -172,24 +175,26 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the distance of a point w from the bounding box of mesh j if it is clearly larger than ``radius`` [m],
-    else 0. A ball of this radius then cannot touch the mesh."""
+    """Return the distance of a point w from the bounding box of mesh j if it is clearly larger than
+    ``radius`` [m], else 0. A ball of this radius then cannot touch the mesh. ``t`` holds all tables (arrays)
+    of the model and its state."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 
 
 @compiled
 def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a ball of
-    this radius that cannot touch the mesh, the distance from its bounding box."""
+    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a
+    ball of this radius that cannot touch the mesh, the distance from its bounding box. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return mesh_distance_gradient(t, j, w, radius)[0]
 
 
 @compiled
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
-    gradient, in mesh axes. For a ball of this radius that cannot touch the mesh they are those of its bounding
-    box."""
+    gradient, in mesh axes. For a ball of this radius that cannot touch the mesh they are those of its
+    bounding box. ``t`` holds all tables (arrays) of the model and its state."""
     apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
@@ -204,8 +209,10 @@ def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple
 
 @compiled
 def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
-    """Return whether part ``part`` of triangle k and part ``other`` of triangle m of a mesh (0: face, 1 to 3: an
-    edge, 4 to 6: a vertex) are the same face, edge or vertex; faces in one plane count as one."""
+    """Return whether part ``part`` of triangle k and part ``other`` of triangle m of a mesh are the same
+    face, edge or vertex; faces in one plane count as one. A part is 0 for the face, 1 to 3 for an edge, 4 to
+    6 for a vertex. ``size`` is the diagonal of the mesh, which scales round-off [m]. ``t`` holds all tables
+    (arrays) of the model and its state."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):
         return False
     if part == 0:
@@ -218,8 +225,10 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 
 @compiled
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
-    """Return the signed distance of a point w from mesh j at the start of the step, and its change in it [m]. The
-    point moves by dw. Then follows the discrete gradient omega, for which omega . dw is exactly the change."""
+    """Return the signed distance of a point w from mesh j at the start of the time step, and its change in it
+    [m]. The point moves by dw. Then follows the discrete gradient omega, for which omega . dw is exactly the
+    change. Distances below twice ``radius`` are smoothed; 0 means none are. ``t`` holds all tables (arrays)
+    of the model and its state."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

@@ -19,21 +19,21 @@ LARGE = 4.0
 
 @compiled
 def minimum(a: Vector, b: Vector) -> Vector:
-    """Return the componentwise minimum of two vectors."""
+    """Return the componentwise minimum of two vectors a and b."""
     return vector(min(a.x, b.x), min(a.y, b.y), min(a.z, b.z))
 
 
 @compiled
 def maximum(a: Vector, b: Vector) -> Vector:
-    """Return the componentwise maximum of two vectors."""
+    """Return the componentwise maximum of two vectors a and b."""
     return vector(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z))
 
 
 @compiled
 def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
-    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m in the step, in
-    world axes [m]. It contains the axis at both ends of the step. Contact members are spheres, line segments and
-    solids."""
+    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m in the
+    time step, in world axes [m]. It contains the axis at both ends of the time step. Contact members are
+    spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.place0[p], t.place0[p] + t.change[p], t.place0[q], t.place0[q] + t.change[q]
     return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
@@ -42,8 +42,8 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 @compiled
 def count_candidates(t: Tables) -> int:
     """Return the number of candidate pairs of contact members (found by a search over boxes and read with
-    ``candidate_pair``); the search is repeated if a member has left its box. Contact members are spheres, line
-    segments and solids."""
+    ``candidate_pair``); the search is repeated if a member has left its box. Contact members are spheres,
+    line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay_in_boxes(t):
@@ -53,8 +53,9 @@ def count_candidates(t: Tables) -> int:
 
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
-    """Return the two contact members of candidate pair number n, the lower number first; (-1, -1) for a pair that
-    is not near. Contact members are spheres, line segments and solids."""
+    """Return the two contact members of candidate pair number n, the lower number first; (-1, -1) for a pair
+    that is not near. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays)
+    of the model and its state."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -75,7 +76,8 @@ def _stay_in_boxes(t: Tables) -> bool:
 @compiled
 def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
     """Return whether a solid is of a kind that can touch member i, which is a sample point, corner or rim of
-    another body; for instance only planes touch rims.
+    another body; for instance only planes touch rims. ``t`` holds all tables (arrays) of the model and its
+    state.
 
     Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
     """
@@ -89,8 +91,8 @@ def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
 
 @compiled
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
-    """Return whether segments i and j of one line are far enough from each other along it to count as a contact
-    pair."""
+    """Return whether segments i and j of one line are far enough from each other along it to count as a
+    contact pair. ``t`` holds all tables (arrays) of the model and its state."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
     return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
@@ -98,8 +100,9 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j can be a contact pair at all, wherever they are. Their contact group,
-    side, body and kind (ball, segment, point, solid) decide."""
+    """Return whether contact members i and j can be a contact pair at all, wherever they are. Their contact
+    group, side, body and kind (ball, segment, point, solid) decide. ``t`` holds all tables (arrays) of the
+    model and its state."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -116,8 +119,8 @@ def _may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether solid j can be in contact with member i: with a ball or point of a kind that it accepts, or
-    with a line segment between its ends."""
+    """Return whether solid j can be in contact with member i: with a ball or point of a kind that it accepts,
+    or with a line segment between its ends. ``t`` holds all tables (arrays) of the model and its state."""
     if not is_segment(t, i):
         return t.member_kind[i] <= RIM and _solid_accepts_kind(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]
@@ -126,8 +129,9 @@ def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
-    """Return whether the enlarged bounding boxes of contact members i and j overlap, so that they are a candidate
-    pair. Contact members are spheres, line segments and solids."""
+    """Return whether the enlarged bounding boxes of contact members i and j overlap, so that they are a
+    candidate pair. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of
+    the model and its state."""
     if t.member_around[i] < 0.0:
         return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
@@ -140,8 +144,8 @@ def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i, anywhere in its bounding box, may touch the infinite solid j (such as a
-    plane); always True if j moves."""
+    """Return whether contact member i, anywhere in its bounding box, may touch the infinite solid j (such as
+    a plane); always True if j moves. ``t`` holds all tables (arrays) of the model and its state."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
@@ -151,9 +155,10 @@ def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _search_pairs(t: Tables) -> None:
-    """Compute new bounding boxes of all contact members, and list all pairs whose boxes overlap as candidate pairs.
-    Boxes have a margin and include the motion in the step. The pairs are sorted, unless the list is too short for
-    them. Contact members are spheres, line segments and solids."""
+    """Compute new bounding boxes of all contact members, and list all pairs whose boxes overlap as candidate
+    pairs. Boxes have a margin and include the motion in the time step. The pairs are sorted, unless the list
+    is too short for them. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    (arrays) of the model and its state."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
@@ -179,9 +184,9 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
-    """Return whether contact member m is left out of the search grid, since it is infinite or much larger than the
-    mean size of members; it is then compared with all others. Contact members are spheres, line segments and
-    solids."""
+    """Return whether contact member m is left out of the search grid, since it is infinite or much larger
+    than the mean size of members; it is then compared with all others. Contact members are spheres, line
+    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -192,9 +197,10 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact members into the cells of a grid, which are as large as the largest member. So members that
-    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out. Contact
-    members are spheres, line segments and solids."""
+    """Sort the contact members into the cells of a grid, which are as large as the largest member. So members
+    that may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -224,9 +230,10 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
-    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells.
-    So each pair comes once; a member that is not in the grid is paired with all others. Contact members are
-    spheres, line segments and solids."""
+    """List all candidate pairs of contact member m with members in its grid cell and in half of the adjacent
+    cells. So each pair comes once; a member that is not in the grid is paired with all others. Contact
+    members are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid.
+    ``t`` holds all tables (arrays) of the model and its state."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):
@@ -246,8 +253,9 @@ def _list_neighbours(t: Tables, m: int, mean: float) -> None:
 
 @compiled
 def _list_pair(t: Tables, m: int, k: int) -> None:
-    """Add contact members m and k to the list of candidate pairs if they may touch and their boxes overlap; if the
-    list is full it is marked as incomplete. Contact members are spheres, line segments and solids."""
+    """Add contact members m and k to the list of candidate pairs if they may touch and their boxes overlap;
+    if the list is full it is marked as incomplete. Contact members are spheres, line segments and solids.
+    ``t`` holds all tables (arrays) of the model and its state."""
     count = t.near_count[0]
     if count < 0 or not _may_touch(t, m, k) or not _boxes_overlap(t, m, k):
         return
@@ -260,8 +268,9 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs by their first and then by their second member. So sums over pairs
-    do not depend on the order in which the search finds them."""
+    """Sort the list of ``count`` candidate pairs by their first and then by their second member. So sums over
+    pairs do not depend on the order in which the search finds them. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_place[m] = 0

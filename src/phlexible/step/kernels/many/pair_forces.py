@@ -13,8 +13,10 @@ from phlexible.step.tables.requests import IntegerRow, Numbers, Rows1
 
 @entry_point
 def pair_forces(header: IntegerRow, h: float, moving: Numbers, ending: Numbers, forces: Rows1) -> None:
-    """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to ``forces``,
-    shape (velocities,); ``h`` is a very short step over which they are evaluated [s].
+    """Add the generalized forces of all contact pairs, with friction, at the velocities of the state to
+    ``forces``, shape (velocities,); ``h`` is a very short time step over which they are evaluated [s].
+    ``moving`` and ``ending`` are the prescribed vectors at its start and end, ``header`` is that of the
+    tables.
 
     The state stays, and tables of an attempted step are those of this evaluation.
 

@@ -29,8 +29,9 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 
 @compiled
 def reset_pairs(t: Tables) -> None:
-    """Begin the lists of friction histories of contact pairs anew, and clear the cached rotations of members. It is
-    called before the contact forces are evaluated; pairs are then looked up in ascending order."""
+    """Begin the lists of friction histories of contact pairs anew, and clear the cached rotations of members.
+    It is called before the contact forces are evaluated; pairs are then looked up in ascending order. ``t``
+    holds all tables (arrays) of the model and its state."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
@@ -43,8 +44,9 @@ def _squared_deflection(t: Tables, place: int) -> float:
 
 @compiled
 def _bristle_energy_of_pair(t: Tables, place: int) -> float:
-    """Return the elastic energy at the start of the step of the friction bristles (friction springs) of one contact
-    pair [J]. ``place`` is its index in the stored list; sliding, rolling and drilling are summed."""
+    """Return the elastic energy at the start of the time step of the friction bristles (friction springs) of
+    one contact pair [J]. ``place`` is its index in the stored list; sliding, rolling and drilling are summed.
+    ``t`` holds all tables (arrays) of the model and its state."""
     number = int(abs(value_of(t.pair_bristle[PAIR * place])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
@@ -60,8 +62,9 @@ def _bristle_energy_of_pair(t: Tables, place: int) -> float:
 
 @compiled
 def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
-    """Return 0.4 r^2, the squared radius of gyration of the ball of contact members i and j [m2], the scale of its
-    rolling resistance; 0 where rotations are not resisted.
+    """Return 0.4 r^2, the squared radius of gyration of the ball of contact members i and j [m2], the scale
+    of its rolling resistance; 0 where rotations are not resisted. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     One is a sphere with a rotation, the other has a rotation too or is fixed; the first one counts.
     """
@@ -80,8 +83,9 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def dissipate_pair(t: Tables, place: int) -> None:
-    """Count the energy of the friction bristles of the contact pair at index ``place`` of the stored list as lost,
-    since its bodies have separated; nothing for -1. A bristle is a friction spring."""
+    """Count the energy of the friction bristles of the contact pair at index ``place`` of the stored list as
+    lost, since its bodies have separated; nothing for -1. A bristle is a friction spring. ``t`` holds all
+    tables (arrays) of the model and its state."""
     if place < 0:
         return
     energy = _bristle_energy_of_pair(t, place)
@@ -92,9 +96,9 @@ def dissipate_pair(t: Tables, place: int) -> None:
 
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
-    """Return the index of contact pair (i, j) in the list of friction histories of the last step, or -1 if it is
-    new. Pairs must be looked up in ascending order; pairs that are skipped have separated, and their energy counts
-    as lost."""
+    """Return the index of contact pair (i, j) in the list of friction histories of the last time step, or -1
+    if it is new. Pairs must be looked up in ascending order; pairs that are skipped have separated, and their
+    energy counts as lost. ``t`` holds all tables (arrays) of the model and its state."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -112,19 +116,18 @@ def find_pair_history(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def pair_number(t: Tables, i: int, j: int) -> float:
-    """Return the number, greater than 0, that identifies the pair of contact members i and j in the stored list,
-    the same for both orders. Contact members are spheres, line segments and solids."""
+    """Return the number, greater than 0, that identifies the pair of contact members i and j in the stored
+    list, the same for both orders. Contact members are spheres, line segments and solids. ``t`` holds all
+    tables (arrays) of the model and its state."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
 @compiled
 def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: int) -> int:
-    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted step to entry
-    ``active_pair`` of the active pairs. Returned is the index in the stored list at which the search for the next
-    pair begins. Bristles are friction springs.
-
-    Pairs come in the order of their numbers; returns the index at which to continue in the stored list.
-    """
+    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to
+    entry ``active_pair`` of the active pairs. Bristles are friction springs. The stored list, in the order of
+    pair numbers, is searched from index ``place`` on; returned is the index at which the search for the next
+    pair begins. ``t`` holds all tables (arrays) of the model and its state."""
     number = pair_number(t, i, j)
     while place < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * place]) < number:
         place += 1
@@ -136,8 +139,9 @@ def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, place: in
 
 @compiled
 def dissipate_separated_pairs(t: Tables) -> None:
-    """Count the energies of the friction bristles (friction springs) of contact pairs that no longer touch as lost.
-    The unused rest of the new list of friction histories is cleared."""
+    """Count the energies of the friction bristles (friction springs) of contact pairs that no longer touch as
+    lost. The unused rest of the new list of friction histories is cleared. ``t`` holds all tables (arrays) of
+    the model and its state."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         dissipate_pair(t, place)
@@ -153,9 +157,9 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of members i and j for friction and Newton's matrix, and return its index: parameters s and
-    z on their axes, contact point y and unit normal n in the world, and ``slope``, the derivative of the normal
-    force to the penetration.
+    """Store the contact of members i and j for friction and Newton's matrix, and return its index: parameters
+    s and z on their axes, contact point y and unit normal n in the world, and ``slope``, the derivative of
+    the normal force to the penetration. ``t`` holds all tables (arrays) of the model and its state.
 
     Index ``touching_pairs``: there is no room, and only the arms are stored.
     """
@@ -180,9 +184,11 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Compute the friction of contact members i and j for the normal force ``normal`` along n over a step of length
-    h, and apply it. Rolling and drilling resistance are included, and the history of the pair is stored. Contact
-    members are spheres, line segments and solids.
+    """Compute the friction of contact members i and j over a time step of length h, and apply it. The normal
+    force is ``normal``, along n; the contact is at the parameters s and z of the members' axes. Rolling and
+    drilling resistance are included. ``touch`` is the index of the contact in this time step, ``known`` that
+    of the pair in the last one, -1 if it is new. Contact members are spheres, line segments and solids. ``t``
+    holds all tables (arrays) of the model and its state.
 
     Its derivatives (8.44) are added there. History variables of the pair are stored if there is room; ``known``:
     index of the pair in the last step.
@@ -227,9 +233,11 @@ def _apply_sliding_friction(
     known: int,
     place: int,
 ) -> None:
-    """Compute the sliding friction of contact members i and j along their surface over a step of length h, and
-    apply it to both. It is that of a bristle (friction spring) or regularized; its derivatives and the bristle's
-    deflection at the end are stored. Contact members are spheres, line segments and solids."""
+    """Compute the sliding friction of contact members i and j over a time step of length h, and apply it to
+    both. The contact is at the parameters s and z of their axes, with the normal n and the normal force
+    ``normal``. The friction is that of a bristle (friction spring) or regularized; its derivatives are stored
+    for contact ``touch``, the deflection at the end at index ``place``. ``known`` is the index of the pair in
+    the last time step; -1: none. ``t`` holds all tables (arrays) of the model and its state."""
     arms, c, carrier = t.touch_arm + 2 * touch, t.member_contact_group[i], _bristle_member(t, i, j)
     hold, share, bent = bristle_share(t, i, j, 0), t.contact_group_friction[c], vector(0.0, 0.0, 0.0)
     k, d = hold * t.contact_group_bristle[c], hold * t.contact_group_bristle_damping[c]
@@ -269,9 +277,10 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction ``part``.
-    The direction is 0 for sliding, 1 for rolling, 2 for drilling; the factor is 1 except for linear models of
-    contacts at rest. Contact members are spheres, line segments and solids."""
+    """Return the factor of the stiffness of the friction bristle of contact members i and j in direction
+    ``part``. The direction is 0 for sliding, 1 for rolling, 2 for drilling; the factor is 1 except for linear
+    models of contacts at rest. Contact members are spheres, line segments and solids. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 
@@ -279,9 +288,11 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, place: int
 ) -> None:
-    """Compute the moments over a step of length h that resist rolling and drilling of a ball on another contact
-    member (8.46). They are applied to both members; derivatives and deflections are stored. Drilling is spinning
-    about the normal n."""
+    """Compute the moments over a time step of length h that resist rolling and drilling of ball i on contact
+    member j (8.46). Drilling is spinning about the normal n; ``normal`` is the normal force. The moments are
+    applied to both members; derivatives are stored for contact ``touch``, deflections of the friction springs
+    at index ``place``. ``known`` is the index of the pair in the last time step; -1: none. ``t`` holds all
+    tables (arrays) of the model and its state."""
     weight = squared_gyration_radius(t, i, j)
     if weight == 0.0:
         return
@@ -322,9 +333,9 @@ def _apply_rolling_resistance(
 
 @compiled
 def mean_rotation(t: Tables, parts: Integers, count: int) -> Vector:
-    """Return the rotation vector of a body in the step from the changes of ``count`` body-fixed directions, in
-    world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts`` holds
-    their indices."""
+    """Return the rotation vector of a body in the time step from the changes of ``count`` body-fixed
+    directions, in world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean
+    directions; ``parts`` holds their indices. ``t`` holds all tables (arrays) of the model and its state."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(count):
         moment += cross(mean_vector(t, parts[k]), t.change[parts[k]])
@@ -349,8 +360,8 @@ def solve_moment(t: Tables, parts: Integers, count: int, moment: Vector) -> Vect
 
 @compiled
 def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
-    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it. Contact members
-    are spheres, line segments and solids."""
+    """Add a moment ``couple`` on contact member m as forces on the three directions fixed to it. Contact
+    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     axes = t.member_axis + 6 * m
     shared = solve_moment(t, axes, 3, couple)
     for k in range(3):
@@ -359,16 +370,18 @@ def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
 
 @compiled
 def _bristle_member(t: Tables, i: int, j: int) -> int:
-    """Return which of contact members i and j stores the deflection of their friction bristle in its axes: the
-    second, or the first if only that one has a rotation. Contact members are spheres, line segments and solids."""
+    """Return which of contact members i and j stores the deflection of their friction bristle in its axes:
+    the second, or the first if only that one has a rotation. Contact members are spheres, line segments and
+    solids. ``t`` holds all tables (arrays) of the model and its state."""
     return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
-    """Return the deflection of a friction bristle in world axes, from three numbers stored in the axes of contact
-    member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged. Contact
-    members are spheres, line segments and solids.
+    """Return the deflection of a friction bristle in world axes, from three numbers stored in the axes of
+    contact member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state.
 
     With ``drills`` the component along n is kept, for drilling.
     """
@@ -383,9 +396,9 @@ def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool)
 
 @compiled
 def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
-    """Store the deflection ``end`` of a friction bristle, a world vector, as three numbers in the axes of contact
-    member m, with its length unchanged. World vectors are points of bodies, or directions fixed to them, in world
-    axes. Contact members are spheres, line segments and solids."""
+    """Store the deflection ``end`` of a friction bristle (spring) as three numbers in the axes of contact
+    member m, with its length unchanged. They are written to ``stored``; ``end`` is in world axes. Contact
+    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     local, length = components_in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local
@@ -394,9 +407,9 @@ def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
 
 @compiled
 def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, work: float) -> None:
-    """Add the change of a bristle's energy in the step to the stored energy of contacts, and the remaining work to
-    the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before`` and ``after``,
-    and ``work`` is done on it."""
+    """Add the change of a bristle's energy in the step to the stored energy of contacts, and the remaining
+    work to the lost one [J]. A bristle is a friction spring of stiffness k; its deflections are ``before``
+    and ``after``, and ``work`` is done on it. ``t`` holds all tables (arrays) of the model and its state."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
@@ -405,8 +418,8 @@ def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, wo
 
 @compiled
 def pair_bristle_energy(t: Tables) -> float:
-    """Return the elastic energy of the friction bristles (friction springs) of all contact pairs at the start of
-    the step [J]."""
+    """Return the elastic energy of the friction bristles (friction springs) of all contact pairs at the start
+    of the time step [J]. ``t`` holds all tables (arrays) of the model and its state."""
     total, place = 0.0, 0
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         total += _bristle_energy_of_pair(t, place)

@@ -35,7 +35,8 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 
 @exported
 def clear_matrix_pairs(t: Tables) -> None:
-    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact."""
+    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact. ``t`` holds
+    all tables (arrays) of the model and its state."""
     for n in range(t.held_ends[0]):
         t.end_is_held[t.held_end[n]] = 0
     t.held_count[0], t.held_across[0], t.held_ends[0], t.held_others[0] = 0, 0, 0, 0
@@ -45,9 +46,10 @@ def clear_matrix_pairs(t: Tables) -> None:
 def add_pair(
     t: Tables, i: int, j: int, s: float, z: float, slope: Matrix, normal: Vector, arm: Vector, other: Vector
 ) -> int:
-    """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's matrix.
-    Returned is the index of the pair, or -1 if there is no room. s and z are parameters on their axes, ``arm`` and
-    ``other`` vectors from there to the contact point.
+    """Add the contact of members i and j, a 3 x 3 stiffness ``slope``, to the iterated part of Newton's
+    matrix. Returned is the index of the pair, or -1 if there is no room. s and z are parameters on their
+    axes, ``arm`` and ``other`` vectors from there to the contact point, and ``normal`` is the unit normal of
+    the contact. ``t`` holds all tables (arrays) of the model and its state.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -75,9 +77,11 @@ def add_pair(
 
 @compiled
 def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> tuple[int, bool]:
-    """Store the ends of contact member m, as one side of a pair in Newton's matrix, with their weights at parameter
-    s. Returned are how many of them move, and whether the elimination contains all of the blocks of their bodies.
-    Contact members are spheres, line segments and solids."""
+    """Store the ends of contact member m, as side ``side`` of a pair in Newton's matrix, with their weights
+    at parameter s. ``arm`` is the vector from there to the contact point, ``normal`` the contact normal.
+    Returned are how many ends move, and whether the elimination contains all of the blocks of their bodies.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state."""
     p, q, count, whole, at = t.member_start[m], t.member_end[m], 0, True, 2 * side
     t.held_arm[side], t.held_normal[side] = arm, normal
     if t.member_kind[m] > INSET or is_rigid_edge(t, m):
@@ -105,9 +109,9 @@ def _store_ends(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vec
 
 @compiled
 def _store_end_duals(t: Tables, e: int) -> None:
-    """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with Newton's
-    matrix. Later evaluations of the forces overwrite the current ones. Contact members are spheres, line segments
-    and solids."""
+    """Store the dual (reciprocal) vectors of the directions at end e of a contact member for products with
+    Newton's matrix. Later evaluations of the forces overwrite the current ones. Contact members are spheres,
+    line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     if t.end_is_held[e] == 0:
         for l in range(3):
             t.held_dual[3 * e + l] = t.end_dual[3 * e + l]
@@ -117,8 +121,9 @@ def _store_end_duals(t: Tables, e: int) -> None:
 
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix:
-    within one body to its block, between bodies to the part that is solved by iteration; h is the step."""
+    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's
+    matrix: within one body to its block, between bodies to the part that is solved by iteration; h is the
+    time step. ``t`` holds all tables (arrays) of the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -141,9 +146,9 @@ def add_pair_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _contact_stiffness(t: Tables, n: int) -> Matrix:
-    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member with
-    respect to the relative displacement, with normal and tangential stiffness and the dependence of friction on the
-    normal force."""
+    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member
+    with respect to the relative displacement, with normal and tangential stiffness and the dependence of
+    friction on the normal force. ``t`` holds all tables (arrays) of the model and its state."""
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
@@ -153,9 +158,10 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
-    """Add ``weight`` times the motions and levers of vector k to ``pair_motion`` and ``pair_lever``, one for each
-    velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever times a force is
-    the generalized force. Components along ``normal`` are left out."""
+    """Add ``weight`` times the motions and levers of vector k to ``pair_motion`` and ``pair_lever``, one for
+    each velocity of its body. A motion is the displacement of the vector for a unit velocity; a lever times a
+    force is the generalized force. Components along ``normal`` are left out. ``t`` holds all tables (arrays)
+    of the model and its state."""
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     for i in range(velocity_count(t, k)):
         v = velocity_index(t, k, i)
@@ -165,8 +171,8 @@ def _gather_lever(t: Tables, k: int, weight: float, normal: Vector) -> None:
 
 @compiled
 def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body that
-    carries this end."""
+    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body
+    that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
     k, weight, end = t.held_point[e], t.held_weight[e], t.held_turns[e]
     b, arm, normal = t.vector_carrier[k], t.held_arm[e // 2], t.held_normal[e // 2]
     width, nothing = t.velocities_count[b], vector(0.0, 0.0, 0.0)
@@ -209,7 +215,8 @@ def _add_products(t: Tables, b: int, slope: Matrix) -> None:
 @compiled
 def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
     """Add the rotational stiffness ``twist`` of a contact pair at its end e to the block of the end's body in
-    Newton's matrix. It is that of rolling and drilling resistance."""
+    Newton's matrix. It is that of rolling and drilling resistance. ``t`` holds all tables (arrays) of the
+    model and its state."""
     end, b, nothing = t.held_turns[e], t.vector_carrier[t.held_point[e]], vector(0.0, 0.0, 0.0)
     for i in range(t.velocities_count[b]):
         t.pair_lever[i], t.pair_motion[i] = nothing, nothing
@@ -226,8 +233,10 @@ def _add_couple_block(t: Tables, e: int, twist: Matrix) -> None:
 
 @compiled
 def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
-    """Add pair_lever^T slope pair_motion to the block of a rigid body with six velocities, as ``_add_products``
-    does. Its loops have constant length, so that the compiler unrolls them."""
+    """Add pair_lever^T slope pair_motion, with the 3 x 3 stiffness ``slope``, to the block of a rigid body
+    with six velocities, as ``_add_products`` does. ``stride`` is the distance of the rows of ``block``. The
+    loops have constant length, so that the compiler unrolls them. ``t`` holds all tables (arrays) of the
+    model and its state."""
     for i in range(SIX):
         q = t.pair_lever[i] @ slope
         for l in range(SIX):
@@ -239,9 +248,10 @@ def _add_six(t: Tables, block: Reals, stride: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int) -> Vector:
-    """Return the displacement of the contact point at end e of a pair, times the weight of this end. It follows
-    from the displacements of the end's points in the table ``left`` and its rotation in ``held_turn``, whose part
-    along the normal is left out. It serves products with Newton's matrix."""
+    """Return the displacement of the contact point at end e of a pair, times the weight of this end. It
+    follows from the displacements of the end's points in the table ``left`` and its rotation in
+    ``held_turn``, whose part along the normal is left out. It serves products with Newton's matrix. ``t``
+    holds all tables (arrays) of the model and its state."""
     moved, end, normal = t.left[t.held_point[e]], t.held_turns[e], t.held_normal[e // 2]
     if end >= 0:
         turned = t.held_turn[end] @ t.held_arm[e // 2]
@@ -251,8 +261,9 @@ def _end_displacement(t: Tables, e: int) -> Vector:
 
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
-    """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on the
-    end's point. Its moment is added to that of the end's directions."""
+    """Add the force f on the contact point at end e of a pair in Newton's matrix to the forces ``right`` on
+    the end's point. Its moment is added to that of the end's directions. ``t`` holds all tables (arrays) of
+    the model and its state."""
     own, end, normal = t.held_weight[e] * f, t.held_turns[e], t.held_normal[e // 2]
     t.right[t.held_point[e]] += own
     if end >= 0:
@@ -261,8 +272,9 @@ def _apply_end_force(t: Tables, e: int, f: Vector) -> None:
 
 @compiled
 def _apply_pair_couples(t: Tables, n: int, is_whole: bool) -> None:
-    """Add the moments by which pair n in Newton's matrix resists relative rotation to the forces on the directions
-    of both members; without ``is_whole`` only those that the rotation of the other member causes."""
+    """Add the moments by which pair n in Newton's matrix resists relative rotation to the forces on the
+    directions of both members; without ``is_whole`` only those that the rotation of the other member causes.
+    ``t`` holds all tables (arrays) of the model and its state."""
     first, second = ENDS * n, ENDS * n + 2
     psi, other = _rotation_of_end(t, first), _rotation_of_end(t, second)
     whole = t.held_twist[n] @ (psi - other)
@@ -276,8 +288,9 @@ def _apply_pair_couples(t: Tables, n: int, is_whole: bool) -> None:
 
 @compiled
 def _rotation_of_end(t: Tables, e: int) -> Vector:
-    """Return the rotation vector of end e of a pair in Newton's matrix, from the displacements of its directions in
-    ``left``; zero if the end does not rotate."""
+    """Return the rotation vector of end e of a pair in Newton's matrix, from the displacements of its
+    directions in ``left``; zero if the end does not rotate. ``t`` holds all tables (arrays) of the model and
+    its state."""
     if t.held_point[e] < 0 or t.held_turns[e] < 0:
         return vector(0.0, 0.0, 0.0)
     axes, g = t.member_axis + 3 * t.held_turns[e], t.held_dual + 3 * t.held_turns[e]
@@ -298,8 +311,8 @@ def _apply_end_couple(t: Tables, end: int, couple: Vector) -> None:
 @compiled
 def _rotate_ends(t: Tables) -> None:
     """Compute for all rotating ends of pairs in Newton's matrix the 3 x 3 matrix that takes an arm to its
-    displacement. It follows from the displacements ``left`` of their directions; the moments of the ends are set to
-    zero."""
+    displacement. It follows from the displacements ``left`` of their directions; the moments of the ends are
+    set to zero. ``t`` holds all tables (arrays) of the model and its state."""
     for n in range(t.held_ends[0]):
         e, turn = t.held_end[n], zero_matrix()
         for l in range(3):
@@ -312,7 +325,7 @@ def _rotate_ends(t: Tables) -> None:
 @compiled
 def _apply_moments(t: Tables) -> None:
     """Apply the collected moments of all rotating ends of pairs in Newton's matrix as forces ``right`` on the
-    directions of these ends."""
+    directions of these ends. ``t`` holds all tables (arrays) of the model and its state."""
     for n in range(t.held_ends[0]):
         e = t.held_end[n]
         moment = t.held_moment[e]
@@ -322,9 +335,9 @@ def _apply_moments(t: Tables) -> None:
 
 @compiled
 def _displace_vectors(t: Tables, x: Reals) -> None:
-    """Compute the displacements of the points and directions of contact members for a vector x of velocities into
-    ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero. Contact members are
-    spheres, line segments and solids.
+    """Compute the displacements of the points and directions of contact members for a vector x of velocities
+    into ``left``. x has the shape (velocities,); the forces ``right`` on them are set to zero. Contact
+    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state.
 
     Vectors of a carrier are consecutive.
     """
@@ -350,8 +363,9 @@ def _displace_vectors(t: Tables, x: Reals) -> None:
 
 @compiled
 def _gather_forces(t: Tables, y: Reals) -> None:
-    """Add the generalized forces that the forces ``right`` on points and directions of contact members exert on
-    their bodies to y, shape (velocities,). Contact members are spheres, line segments and solids."""
+    """Add the generalized forces that the forces ``right`` on points and directions of contact members exert
+    on their bodies to y, shape (velocities,). Contact members are spheres, line segments and solids. ``t``
+    holds all tables (arrays) of the model and its state."""
     last, force, moment = -1, vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for n in range(t.pair_vectors + 1):
         k = t.pair_vector[n] if n < t.pair_vectors else -1
@@ -385,8 +399,9 @@ def _balance(t: Tables, balance: Reals, b: int, force: Vector, moment: Vector) -
 
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of the contact pairs in Newton's matrix with velocities x to y, both of shape (velocities,);
-    without ``is_whole`` only the parts that couple different bodies.
+    """Add the product of the contact pairs in Newton's matrix with velocities x to y, both of shape
+    (velocities,); without ``is_whole`` only the parts that couple different bodies. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     If not ``is_whole``, without the part in the blocks of carriers.
     """
@@ -420,8 +435,8 @@ def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
 
 @compiled
 def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
-    """Compute y = P^-1 E x for all unknowns. Here E is the coupling of bodies by contact pairs and P the rest of
-    Newton's matrix, whose factors are known."""
+    """Compute y = P^-1 E x for all unknowns. Here E is the coupling of bodies by contact pairs and P the rest
+    of Newton's matrix, whose factors are known. ``t`` holds all tables (arrays) of the model and its state."""
     fill(y, t.unknowns, 0.0)
     _add_pair_product(t, x, y, False)
     substitute(t, y, 1)
@@ -429,8 +444,9 @@ def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
 
 @compiled
 def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
-    """Return the scalar product of two vectors of velocities, shape (velocities,), weighted so that linear, angular
-    and elastic velocities are comparable."""
+    """Return the scalar product of two vectors x and y of velocities, shape (velocities,), weighted so that
+    linear, angular and elastic velocities are comparable. ``t`` holds all tables (arrays) of the model and
+    its state."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]
@@ -439,8 +455,9 @@ def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
 
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
-    """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full linear
-    system. x was found with the factored part of Newton's matrix; a few iterations of GMRES correct it."""
+    """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full
+    linear system. x was found with the factored part of Newton's matrix; a few iterations of GMRES correct
+    it. ``t`` holds all tables (arrays) of the model and its state."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
@@ -479,8 +496,9 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
 
 @compiled
 def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -> float:
-    """Add column k, whose entry under the diagonal is ``below``, to the least-squares problem of GMRES by Givens
-    rotations; return the norm of the remaining residual."""
+    """Add column k, ``column`` with the entry ``below`` under the diagonal, to the least-squares problem of
+    GMRES by Givens rotations; return the norm of the remaining residual. ``rotated`` holds the right side,
+    then the cosines and sines of the rotations."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):
         upper = cosines[i] * column[i] + sines[i] * column[i + 1]
@@ -496,8 +514,8 @@ def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -
 
 @compiled
 def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
-    """Solve the triangular least-squares system of GMRES, of size ``count``, for the coefficients of its basis
-    vectors, which replace the right side ``rotated``."""
+    """Solve the upper triangular least-squares system of GMRES, of size ``count``, for the coefficients of
+    its basis vectors. They replace the right side ``rotated``. The matrix H is stored by columns."""
     for back in range(count):
         k = count - 1 - back
         for l in range(k + 1, count):
@@ -510,8 +528,9 @@ def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
 
 @exported
 def coupled_squared_frequency(t: Tables, h: float) -> float:
-    """Return the largest squared frequency omega^2 of the bodies on the springs of all stored contact pairs [1/s2],
-    by a power iteration; -1 if there was no room to store all pairs. h is the step in which they were stored.
+    """Return the largest squared frequency omega^2 of the bodies on the springs of all stored contact pairs
+    [1/s2], by a power iteration; -1 if there was no room to store all pairs. h is the time step in which they
+    were stored. ``t`` holds all tables (arrays) of the model and its state.
 
     A power iteration with the factored blocks of inertia, by Rayleigh's quotient, times ``BEYOND``.
     """

@@ -35,20 +35,23 @@ SHORT = 1e-8  # of the length: so short a way has no part of its own, which woul
 
 @compiled
 def is_segment(t: Tables, m: int) -> bool:
-    """Return whether contact member m is a line segment, that is, has a length."""
+    """Return whether contact member m is a line segment, that is, has a length. ``t`` holds all tables
+    (arrays) of the model and its state."""
     return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
 
 
 @compiled
 def is_line_over(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i is a line segment and member j a solid."""
+    """Return whether contact member i is a line segment and member j a solid. ``t`` holds all tables (arrays)
+    of the model and its state."""
     return t.member_kind[j] > RIM and is_segment(t, i)
 
 
 @compiled
 def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its gradient,
-    both in the solid's axes. i is the contact member that the point belongs to."""
+    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its
+    gradient, both in the solid's axes. i is the contact member that the point belongs to. ``t`` holds all
+    tables (arrays) of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
@@ -57,9 +60,10 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel segment
-    shall touch. Then follows its derivative to the parameter nearest to the solid's centre; a is the start and u
-    the vector of the segment in the axes of the solid."""
+    """Return the parameter m of the middle of the part of line segment i near solid j, where a parallel
+    segment shall touch. Then follows its derivative to the parameter nearest to the solid's centre; a is the
+    start and u the vector of the segment in the axes of the solid. ``t`` holds all tables (arrays) of the
+    model and its state."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -75,10 +79,11 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return the function whose minimum along line segment i is the distance from solid j, at parameter s, as the
-    tuple (s, value, derivative, normal). The derivative is to s, the normal is the gradient of the solid's
-    distance. a is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations
-    A, B of its ends and the preferred middle m.
+    """Return the function whose minimum along line segment i is the distance from solid j, at parameter s, as
+    the tuple (s, value, derivative, normal). The derivative is to s, the normal is the gradient of the
+    solid's distance. a is the start and u the vector of the segment in the axes of the solid; ``ends`` are
+    the penetrations A, B of its ends and the preferred middle m. ``t`` holds all tables (arrays) of the model
+    and its state.
 
     ``bristle_force``: A, B and m.
     """
@@ -100,9 +105,10 @@ def _tangent_intersection(low: Place, high: Place) -> float:
 
 @compiled
 def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient of the
-    solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the formula keeps
-    derivatives of dual numbers."""
+    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient
+    of the solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the
+    formula keeps derivatives of dual numbers. ``middle`` is the parameter that parallel segments prefer.
+    ``t`` holds all tables (arrays) of the model and its state."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -119,9 +125,11 @@ def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) 
 def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
-    distance there. It is found by an iteration between the points ``low``, where the distance falls, and ``high``,
-    where it rises.
+    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the
+    solid's distance there. The segment starts at a and has the vector u, in the axes of the solid. The
+    minimum is found by an iteration between ``low``, where the distance falls, and ``high``, where it rises;
+    the range of parameters and the preferred one are ``ends``. ``t`` holds all tables (arrays) of the model
+    and its state.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -171,9 +179,9 @@ def _minimum_on_segment(
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the solid's
-    distance there. a is the start and u the vector of the segment; ``first`` and ``last`` are distance and gradient
-    at its ends.
+    """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the
+    solid's distance there. a is the start and u the vector of the segment; ``first`` and ``last`` are
+    distance and gradient at its ends. ``t`` holds all tables (arrays) of the model and its state.
 
     Between ends that are too far to touch it is a lower bound of F.
     """
@@ -219,9 +227,9 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j [m] and the parameter s of the contact, then the
-    gradients to both ends. The ends a and b are in the axes of the solid; what they penetrate by themselves is left
-    out."""
+    """Return the signed distance of line segment i from solid j [m] and the parameter s of the contact, then
+    the gradients to both ends. The ends a and b are in the axes of the solid; what they penetrate by
+    themselves is left out. ``t`` holds all tables (arrays) of the model and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -257,8 +265,9 @@ def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius:
 
 @compiled
 def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """Return whether line segment i with ends a and b, in the axes of solid j, may be close enough to touch the
-    solid: a quick test that excludes distant segments."""
+    """Return whether line segment i with ends a and b, in the axes of solid j, may be close enough to touch
+    the solid: a quick test that excludes distant segments. ``t`` holds all tables (arrays) of the model and
+    its state."""
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
@@ -274,8 +283,9 @@ def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
 
 @compiled
 def line_distance(t: Tables, i: int, j: int, share: float) -> float:
-    """Return the signed distance of line segment i from solid j after ``share`` of the step (0: start, 1: end) [m];
-    a large number if they cannot touch."""
+    """Return the signed distance of line segment i from solid j after ``share`` of the time step (0: start,
+    1: end) [m]; a large number if they cannot touch. ``t`` holds all tables (arrays) of the model and its
+    state."""
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
     a, b = a + share * da, b + share * db
@@ -287,9 +297,10 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 
 @compiled
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j at the start of the step, and its change [m]. Then
-    follow the parameter s of the contact at the mean, and the discrete gradients to both ends, whose products with
-    their displacements sum to the change."""
+    """Return the signed distance of line segment i from solid j at the start of the time step, and its change
+    [m]. Then follow the parameter s of the contact at the mean, and the discrete gradients to both ends,
+    whose products with their displacements sum to the change. ``t`` holds all tables (arrays) of the model
+    and its state."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)

@@ -15,15 +15,16 @@ TURNS = 3  # of a body, the most
 
 @compiled
 def is_rigid_edge(t: Tables, m: int) -> bool:
-    """Return whether contact member m is an edge of a rigid body, which moves and rotates with it. Contact members
-    are spheres, line segments and solids."""
+    """Return whether contact member m is an edge of a rigid body, which moves and rotates with it. Contact
+    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
 
 
 @compiled
 def is_rigid_member(t: Tables, m: int) -> bool:
-    """Return whether all points of contact member m move with one rigid body or one node, or not at all. Contact
-    members are spheres, line segments and solids."""
+    """Return whether all points of contact member m move with one rigid body or one node, or not at all.
+    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
+    its state."""
     b = t.vector_carrier[t.member_start[m]]
     if t.member_start[m] != t.member_end[m] and not is_rigid_edge(t, m):
         return b < 0 and t.vector_carrier[t.member_end[m]] < 0
@@ -32,9 +33,11 @@ def is_rigid_member(t: Tables, m: int) -> bool:
 
 @compiled
 def store_side(t: Tables, side: int, m: int, s: float, normal: Vector, arm: Vector) -> int:
-    """Store for one side of a contact pair in Newton's matrix (2 n: first member of pair n, 2 n + 1: second) how
-    the angular velocity of its rigid body moves the contact point, at ``arm`` from the point at parameter s of
-    member m, and how a force there acts; return 1 if the side moves, else 0.
+    """Store for one ``side`` of a contact pair in Newton's matrix how its rigid body's angular velocity moves
+    the contact point. How a force there acts is stored too. Side 2 n is the first member of pair n, 2 n + 1
+    the second. The contact point is at ``arm`` from the point at parameter s of member m, ``normal`` is the
+    contact normal. Returned is 1 if the side moves, else 0. ``t`` holds all tables (arrays) of the model and
+    its state.
 
     The normal force of round members acts at their centres.
     """
@@ -72,8 +75,9 @@ def _rotation_count(t: Tables, b: int) -> int:
 
 @compiled
 def _side_displacement(t: Tables, side: int, x: Reals) -> Vector:
-    """Return the displacement of the contact point of one side of a contact pair (2 n: first member of pair n, 2 n
-    + 1: second) for a vector of velocities x, shape (velocities,)."""
+    """Return the displacement of the contact point of one side of a contact pair (2 n: first member of pair
+    n, 2 n + 1: second) for a vector of velocities x, shape (velocities,). ``t`` holds all tables (arrays) of
+    the model and its state."""
     b = t.held_carrier[side]
     if b < 0:
         return vector(0.0, 0.0, 0.0)
@@ -87,8 +91,9 @@ def _side_displacement(t: Tables, side: int, x: Reals) -> Vector:
 
 @compiled
 def _apply_side_force(t: Tables, side: int, f: Vector, y: Reals) -> None:
-    """Add the generalized forces of a force f on the contact point of one side of a contact pair (2 n: first member
-    of pair n, 2 n + 1: second) to the balances y, shape (velocities,)."""
+    """Add the generalized forces of a force f on the contact point of one side of a contact pair (2 n: first
+    member of pair n, 2 n + 1: second) to the balances y, shape (velocities,). ``t`` holds all tables (arrays)
+    of the model and its state."""
     b = t.held_carrier[side]
     if b < 0:
         return
@@ -101,9 +106,9 @@ def _apply_side_force(t: Tables, side: int, f: Vector, y: Reals) -> None:
 
 @compiled
 def add_rigid_product(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of contact pair n between rigid bodies (a 3 x 3 stiffness between its contact points) with
-    velocities x to y. Both have the shape (velocities,); without ``is_whole`` only the part that couples the two
-    bodies is added."""
+    """Add the product of contact pair n between rigid bodies (a 3 x 3 stiffness between its contact points)
+    with velocities x to y. Both have the shape (velocities,); without ``is_whole`` only the part that couples
+    the two bodies is added. ``t`` holds all tables (arrays) of the model and its state."""
     first, second, slope = _side_displacement(t, 2 * n, x), _side_displacement(t, 2 * n + 1, x), t.held_slope[n]
     if is_whole:
         f = slope @ (first - second)
@@ -116,8 +121,9 @@ def add_rigid_product(t: Tables, n: int, x: Reals, y: Reals, is_whole: bool) -> 
 
 @compiled
 def add_side_block(t: Tables, side: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at one of its sides (2 n: first member of pair n, 2 n + 1:
-    second) to the block of this side's rigid body or node in Newton's matrix."""
+    """Add the stiffness ``slope`` of a contact pair at one of its sides (2 n: first member of pair n, 2 n +
+    1: second) to the block of this side's rigid body or node in Newton's matrix. ``t`` holds all tables
+    (arrays) of the model and its state."""
     b = t.held_carrier[side]
     if b < 0:
         return

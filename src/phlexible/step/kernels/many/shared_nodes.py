@@ -46,9 +46,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one. It
-    is c x^(p+1) / 2 with the penetration x there; F is the far end of the adjacent segment. Then follow derivatives
-    to scalar products of the vectors A, F and to the other end.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent
+    one. It is c x^(p+1) / 2 with the penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far
+    end of the adjacent segment, ``inner`` is A . B and ``other`` B . B with the segment's other end B; all
+    are vectors from the ball. Then follow derivatives to scalar products of these vectors.
 
     They are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment from A to B.
     """
@@ -67,9 +68,11 @@ def _half_end_energy(
 def shared_penetration(
     reach: float, p: float, has_before: bool, has_after: bool, A: Vector, B: Vector, P: Vector, Q: Vector
 ) -> Depth:
-    """Return the penetration of a ball in one segment of a line, shared so that all segments together push the ball
-    once, with derivatives. A and B are vectors from the ball to its ends, P and Q to the far ends of the segments
-    before and after. Minus the distance if they do not touch."""
+    """Return the penetration of a ball in one segment of a line, shared so that all segments together push
+    the ball once, with derivatives. A and B are vectors from the ball to the segment's ends, P and Q to the
+    far ends of the segments before and after, which exist if ``has_before`` and ``has_after``. Ball and
+    segment touch at the distance ``reach``; p is the exponent of the contact law. Minus the distance if they
+    do not touch."""
     AA, AB, BB, none = dot(A, A), dot(A, B), dot(B, B), vector(0.0, 0.0, 0.0)
     s = clamp_to_unit((AA - AB) / (AA - 2.0 * AB + BB))
     e = A + s * (B - A)
@@ -92,15 +95,15 @@ def shared_penetration(
 
 @compiled
 def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
-    """Return whether line segment m shares its start, and whether it shares its end, with another segment of its
-    line."""
+    """Return whether line segment m shares its start, and whether it shares its end, with another segment of
+    its line. ``t`` holds all tables (arrays) of the model and its state."""
     return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Return whether one of contact members i and j is a ball, and the other a line segment that shares an end with
-    another segment."""
+    """Return whether one of contact members i and j is a ball, and the other a line segment that shares an
+    end with another segment. ``t`` holds all tables (arrays) of the model and its state."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
@@ -111,9 +114,10 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of the step
-    [m]. Then follow those to the far ends of the segments before and after it. The share is 0 at the start of the
-    step, 1 at its end. World vectors are points of bodies, or directions fixed to them, in world axes."""
+    """Return the world vectors from the centre of ball k to both ends of line segment m after ``share`` of
+    the time step [m]. Then follow those to the far ends of the segments before and after it. The share is 0
+    at the start of the time step, 1 at its end. World vectors are points of bodies, or directions fixed to
+    them, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.place0[y] + share * t.change[y]
@@ -123,8 +127,9 @@ def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, 
 
 @compiled
 def penetration_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
-    """Return the penetration of ball k in line segment m after ``share`` of the step (0: start, 1: end), as its
-    share in that of the whole line, and its derivatives; p is the exponent of the contact force."""
+    """Return the penetration of ball k in line segment m after ``share`` of the time step (0: start, 1: end),
+    as its share in that of the whole line, and its derivatives; p is the exponent of the contact force. ``t``
+    holds all tables (arrays) of the model and its state."""
     A, B, P, Q = vectors_from_ball(t, m, k, share)
     has_before, has_after = shared_ends(t, m)
     return shared_penetration(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)

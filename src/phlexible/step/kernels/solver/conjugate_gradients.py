@@ -52,9 +52,10 @@ def inverse_matrix(A: Matrix) -> Matrix:
 
 @compiled
 def set_node_inverses(t: Tables, h: float, damping: float) -> None:
-    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal block
-    (mass and stiffness), stored in ``node_inverse``; all directions of all nodes are marked as free in
-    ``node_free``. h is the length of the step [s], ``damping`` numerical damping."""
+    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal
+    block (mass and stiffness), stored in ``node_inverse``; all directions of all nodes are marked as free in
+    ``node_free``. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables
+    (arrays) of the model and its state."""
     one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
         t.node_free[b] = one
@@ -80,8 +81,9 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constrain_nodes(t: Tables) -> None:
-    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints. The
-    constrained directions of their nodes are removed from the preconditioner."""
+    """Set the first guess ``cg_solution`` of the change of nodal velocities to one that satisfies the joints.
+    The constrained directions of their nodes are removed from the preconditioner. ``t`` holds all tables
+    (arrays) of the model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -106,8 +108,9 @@ def constrain_nodes(t: Tables) -> None:
 
 @compiled
 def constrained_node(t: Tables, m: int) -> int:
-    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect to
-    its position in ``cg_direction``; -1 for an inactive row."""
+    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect
+    to its position in ``cg_direction``; -1 for an inactive row. ``t`` holds all tables (arrays) of the model
+    and its state."""
     if not is_active(t, m):
         return -1
     compute_gradients(t, m)
@@ -123,7 +126,8 @@ def constrained_node(t: Tables, m: int) -> int:
 @compiled
 def add_multipliers(t: Tables, h: float) -> None:
     """Add to the multipliers of joints that act on nodes of soft bodies the forces that balance the residual
-    ``cg_residual`` in the constrained directions. h is the length of the step [s]."""
+    ``cg_residual`` in the constrained directions. h is the length of the time step [s]. ``t`` holds all
+    tables (arrays) of the model and its state."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -153,8 +157,8 @@ def add_multipliers(t: Tables, h: float) -> None:
 
 @compiled
 def set_nodal_residual(t: Tables) -> None:
-    """Set ``cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of all
-    nodes of soft bodies."""
+    """Set ``cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of
+    all nodes of soft bodies. ``t`` holds all tables (arrays) of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
@@ -163,9 +167,10 @@ def set_nodal_residual(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Compute the product of the symmetric system matrix of soft bodies with the nodal vectors ``shift``, and store
-    it in ``force_sum``. The matrix has masses and the stiffness with ``point_tangent``, and is never assembled. h
-    is the length of the step [s]."""
+    """Compute the product of the symmetric system matrix of soft bodies with the nodal vectors ``shift``, and
+    store it in ``force_sum``. The matrix has masses and the stiffness with ``point_tangent``, and is never
+    assembled. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -197,9 +202,10 @@ def apply_matrix(t: Tables, h: float) -> None:
 
 @compiled
 def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> int:
-    """Solve the linear system of soft bodies for the change of nodal velocities ``cg_solution`` by preconditioned
-    conjugate gradients, with the right side in ``cg_residual``; return the number of iterations, or -1 if ``most``
-    of them do not suffice. h is the length of the step [s].
+    """Solve the linear system of soft bodies for the change of nodal velocities ``cg_solution`` by
+    preconditioned conjugate gradients, with the right side in ``cg_residual``. Returned is the number of
+    iterations, or -1 if ``most`` of them do not suffice. h is the length of the time step [s]; tolerances are
+    relative to ``least_speed`` [m/s] at least. ``t`` holds all tables (arrays) of the model and its state.
 
     They end at the share ``INEXACT`` of the residual, or where it is round-off of the energy. -1: more than
     ``most`` of them, or a matrix that is not positive definite.
@@ -246,12 +252,11 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Solve the equations of one step of soft bodies by Newton's method with conjugate gradients, starting from the
-    present guess of velocities and multipliers; return the number of Newton iterations, or -1 without convergence.
-    h is the length of the step [s], ``damping`` numerical damping.
-
-    -1: no convergence.
-    """
+    """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients,
+    starting from the present guess of velocities and multipliers. Returned is the number of Newton
+    iterations, or -1 without convergence. h is the length of the time step [s], ``damping`` numerical
+    damping, ``least_speed`` the least speed to which tolerances are relative [m/s], and ``most`` the largest
+    number of conjugate gradient iterations. ``t`` holds all tables (arrays) of the model and its state."""
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
     for iteration in range(MOST_UPDATES):
@@ -280,9 +285,11 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Compute one update of Newton's method for soft bodies by conjugate gradients, store it in ``trial_update``
-    and add it to the velocities; return the number of conjugate gradient iterations, or -1 if it fails. h is the
-    length of the step [s], ``damping`` numerical damping."""
+    """Compute the velocity update of one Newton iteration for soft bodies by conjugate gradients, store it in
+    ``trial_update`` and add it to the velocities. Returned is the number of conjugate gradient iterations, or
+    -1 if ``most`` of them do not suffice. h is the length of the time step [s], ``damping`` numerical
+    damping, ``least_speed`` the least speed to which tolerances are relative [m/s]. ``t`` holds all tables
+    (arrays) of the model and its state."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_place[b] = t.position[b]
@@ -302,9 +309,10 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean stress over a step of length h, and the symmetric part of its derivative to the strain, at
-    all quadrature points. They are those of soft elements; products with conjugate gradients use them. ``damping``
-    is numerical damping, a multiple of the stiffness."""
+    """Compute the mean stress over a time step of length h, and the symmetric part of its derivative to the
+    strain, at all quadrature points. They are those of soft elements; products with conjugate gradients use
+    them. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
+    the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

@@ -32,8 +32,10 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor Newton's matrix in place by block LU decomposition, body by body in the stored order; return False
-    where a block is singular.
+    """Factor Newton's matrix in place by block LU decomposition, body by body in the stored order; return
+    False where a block is singular. ``relaxation`` is a small number added, in units of the bodies'
+    contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` holds all tables
+    (arrays) of the model and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating
@@ -64,8 +66,9 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 
 @exported
 def substitute(t: Tables, b: Reals, columns: int) -> None:
-    """Solve the linear system with the factored Newton's matrix in place, for right sides b of shape (unknowns,
-    columns); with teams (equal bodies in SIMD lanes) for one column only."""
+    """Solve the linear system with the factored Newton's matrix in place, for right sides b of shape
+    (unknowns, columns); with teams (equal bodies in SIMD lanes) for one column only. ``t`` holds all tables
+    (arrays) of the model and its state."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
@@ -78,8 +81,8 @@ def substitute(t: Tables, b: Reals, columns: int) -> None:
 
 @exported
 def factor_frame(t: Tables, b: int) -> Truth:
-    """Factor the diagonal block of floating body b in place by LU decomposition, without other bodies; return False
-    where it is singular."""
+    """Factor the diagonal block of floating body b in place by LU decomposition, without other bodies; return
+    False where it is singular. ``t`` holds all tables (arrays) of the model and its state."""
     if has_segments(t, b):
         return factor_segments(t, b)
     n = t.velocities_count[b]
@@ -88,8 +91,9 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b (floating body or node) in
-    place for x; x becomes zero if the carrier has no inertia."""
+    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b (floating body or
+    node) in place for x; x becomes zero if the carrier has no inertia. ``t`` holds all tables (arrays) of the
+    model and its state."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])
@@ -103,8 +107,8 @@ def solve_carrier(t: Tables, b: int, x: Reals) -> None:
 
 @compiled
 def transpose_matrix(t: Tables) -> None:
-    """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives; not for
-    segmented (long) bodies."""
+    """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives;
+    not for segmented (long) bodies. ``t`` holds all tables (arrays) of the model and its state."""
     for index in range(t.visits):
         n, block = t.visit_size[index], t.blocks + t.visit_diagonal[index]
         for i in range(n):

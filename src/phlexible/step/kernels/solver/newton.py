@@ -30,8 +30,9 @@ KEEP_OF_PAIRS = 4e-3  # among many, whose factors take less than two residuals
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Return the largest velocity of any carrier in nu [m/s], where angular and elastic velocities are weighted so
-    that they are comparable with linear ones. A carrier is a floating body or a node."""
+    """Return the largest velocity of any carrier in nu [m/s], where angular and elastic velocities are
+    weighted so that they are comparable with linear ones. A carrier is a floating body or a node. ``t`` holds
+    all tables (arrays) of the model and its state."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
@@ -44,8 +45,9 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
-    """Set the velocities and multipliers at the end of the step to the saved ones plus ``length`` times the update
-    of Newton's method. Only the selected lanes (of several mechanisms that step at the same time) change."""
+    """Set the velocities and multipliers at the end of the time step to the saved ones plus ``length`` times
+    the update of Newton's method. Only the selected lanes (of several mechanisms that time step at the same
+    time) change. ``t`` holds all tables (arrays) of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
@@ -57,8 +59,9 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
 
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> float:
-    """Return an estimate of the relative change of the joint multipliers in the next update of Newton's method, if
-    updates go on decreasing as before.
+    """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, if
+    updates go on decreasing as before. If multipliers ``make_friction`` a slower decrease is assumed, that of
+    an iteration with stored factors. ``t`` holds all tables (arrays) of the model and its state.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -76,7 +79,8 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> float:
 
 @compiled
 def multipliers_make_friction(t: Tables) -> bool:
-    """Return whether any joint has friction whose limit depends on its joint force."""
+    """Return whether any joint has friction whose limit depends on its joint force. ``t`` holds all tables
+    (arrays) of the model and its state."""
     for f in range(t.forces):
         if t.bearing[f] >= 0:
             return True
@@ -85,8 +89,8 @@ def multipliers_make_friction(t: Tables) -> bool:
 
 @compiled
 def accept_trial_update(t: Tables) -> None:
-    """Make the trial update of Newton's method the current update, and save the present velocities and multipliers
-    as the point from which it starts."""
+    """Make the trial update of Newton's method the current update, and save the present velocities and
+    multipliers as the point from which it starts. ``t`` holds all tables (arrays) of the model and its state."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
@@ -94,8 +98,9 @@ def accept_trial_update(t: Tables) -> None:
 
 @compiled
 def compute_trial_update(t: Tables) -> float:
-    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, store
-    it in ``trial_update``; return its norm [m/s]."""
+    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J,
+    store it in ``trial_update``; return its norm [m/s]. ``t`` holds all tables (arrays) of the model and its
+    state."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
@@ -106,8 +111,9 @@ def compute_trial_update(t: Tables) -> float:
 @compiled
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
     """Remove from the multipliers of redundant joints the component that moves nothing (null space), with the
-    factors of the last step. Returned is its size relative to the multipliers. Only the selected lanes (of several
-    mechanisms that step at the same time) change.
+    factors of the last time step. Returned is its size relative to the multipliers. Only the selected lanes
+    (of several mechanisms that time step at the same time) change. ``t`` holds all tables (arrays) of the
+    model and its state.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
@@ -140,9 +146,11 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute and factor Newton's matrix at the point of the last residual; return False where it is singular. Only
-    the selected lanes (of several mechanisms that step at the same time) get new factors; h is the length of the
-    step. ``damping`` is numerical damping, a multiple of the stiffness.
+    """Compute and factor Newton's matrix at the point of the last residual; return False where it is
+    singular. Only the ``selected`` lanes (of several mechanisms that time step at the same time) get new
+    factors; those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical
+    damping, a multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t``
+    holds all tables (arrays) of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -178,10 +186,12 @@ def solve_step(
     selected: Truth,
     enough: float,
 ) -> tuple[Choice, float]:
-    """Solve the equations of one step of length h by Newton's method, starting from the present guess of velocities
-    and multipliers. Returned are a status and the number of iterations for each lane; only the selected lanes (of
-    several mechanisms that step at the same time) change. ``damping`` is numerical damping, a multiple of the
-    stiffness.
+    """Solve the equations of one time step of length h by Newton's method, starting from the present guess of
+    velocities and multipliers. Returned are a status and the number of Newton iterations for each lane; only
+    the ``selected`` lanes (of several mechanisms that time step at the same time) change. ``damping`` is
+    numerical damping, ``relaxation`` a share added for redundant constraints; ``least_speed`` [m/s],
+    ``acceptable`` and ``enough`` decide when the iteration ends. ``t`` holds all tables (arrays) of the model
+    and its state.
 
     Other lanes than these do not change.
 
