@@ -58,7 +58,7 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
     if reach == 0 and not len(ports):
         return solid_skin(_oriented_box(size, axes, center))
     is_compact = reach > 0 and nearest > EVEN * reach
-    if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and _half_length(size) < FITTING * reach:
+    if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and size.max() / 2 < FITTING * reach:
         return solid_skin(_oriented_box(size, axes, center))
     ends = np.unique(np.round(ports, 12), axis=0)
     ends = ends[np.linalg.norm(ends - center, axis=1) > 1e-9 * max(reach, 1e-300)]
@@ -85,11 +85,6 @@ def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     squares = 6 / mass * (moments.sum() - 2 * moments)
     edges = np.sqrt(np.maximum(squares, 0.0))
     return np.maximum(edges, 0.05 * edges.max()), axes
-
-
-def _half_length(size: Array) -> float:
-    """Return half the longest edge [m] of a box with the given edge lengths."""
-    return float(np.sort(size)[-1]) / 2
 
 
 def _oriented_box(size: Array, axes: Array, center: Array) -> Triangulation:

@@ -18,9 +18,9 @@ from phlexible.cli.programs import (
     ModelToRun,
     build_file,
     defaults_of,
-    described,
     find_program,
     gallery_entry,
+    parameter_text,
     parse_settings,
     parse_sweep,
 )
@@ -206,7 +206,7 @@ def list_models() -> None:
         for entry in (model for model in ENTRIES if model.topic == topic):
             print(f"  {entry.name:{width - 2}}{entry.title}")
             console = Console(width=100, highlight=False, soft_wrap=False)
-            for line in console.render_lines(described(defaults_of(entry.function)), pad=False):
+            for line in console.render_lines(parameter_text(defaults_of(entry.function)), pad=False):
                 print(" " * width + "".join(segment.text for segment in line).rstrip())
 
 

@@ -88,7 +88,7 @@ def defaults_of(function: Callable[..., object]) -> dict[str, object]:
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
-def described(parameters: Mapping[str, object]) -> str:
+def parameter_text(parameters: Mapping[str, object]) -> str:
     """Return parameters as text, "crank_length=0.15 strain=von_karman ...", with values in the form that ``--set``
     accepts."""
     return " ".join(f"{name}={_written(value)}" for name, value in parameters.items())

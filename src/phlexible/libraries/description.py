@@ -1,6 +1,7 @@
 """Data of a library from a model at its start: inputs, outputs, functions of time, controllers."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,18 @@ from phlexible.results.live import LiveRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.clock import breakpoints_of
 
-Times = tuple[float, float, float | None, Sequence[float], bool]
-"""Arguments of ``time_data`` after the names: start, step, duration, kinks, and whether zeros get a place."""
+
+class RunTimes(NamedTuple):
+    """Last arguments of ``time_data``, which are the same for all functions of time of a library."""
+
+    start: float
+    step: float
+    duration: float | None
+    kinks: Sequence[float]
+    keeps_zeros: bool
 
 
-def described(
+def library_data(
     run: LiveRun,
     step: float,
     name: str,
@@ -52,8 +60,8 @@ def described(
     assembly, model = run.stepper.assembly, run.now.mechanism
     if run.stepper.is_controlled or run.stepper.has_laws:
         check_controllers(assembly.controlled)
-    known = run.time, run.step_size, duration, breakpoints_of(model), has_parameters
-    moving, loads = _moving_data(assembly, known), _load_data(assembly, known)
+    times = RunTimes(run.time, run.step_size, duration, breakpoints_of(model), has_parameters)
+    moving, loads = _moving_data(assembly, times), _load_data(assembly, times)
     measured = joint_outputs(model) if outputs is None else outputs
     if not isinstance(measured, Mapping) or not all(isinstance(each, Sensor) for each in measured.values()):
         raise ParameterError(
@@ -63,7 +71,7 @@ def described(
     controllers = controllers_of(assembly.controlled, makes)
     watched = makes.source_count
     tables = makes.of({str(key): sensor for key, sensor in measured.items()})
-    targets = _target_data(assembly, known)
+    targets = _target_data(assembly, times)
     given = _inputs(run, inputs, [str(load) for load in grips])
     energies = UserEnergies(assembly)
     return ModelData(
@@ -107,7 +115,7 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
     return "N m" if is_angle else "N"
 
 
-def _moving_data(assembly: Assembly, known: Times) -> TimeData:
+def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
     """Return the prescribed moving vectors and paths of a model as functions of time for a library. Of a path only
     its value is needed, not its cosine and sine."""
     names, paths = list[str](), list[bool]()
@@ -122,10 +130,10 @@ def _moving_data(assembly: Assembly, known: Times) -> TimeData:
         found[:, np.array(paths, dtype=bool)] = 0.0
         return found
 
-    return time_data(values, names, *known)
+    return time_data(values, names, *run_times)
 
 
-def _target_data(assembly: Assembly, known: Times) -> TimeData:
+def _target_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
     """Return the targets (reference values) of all controllers of a model as functions of time for a library."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
@@ -133,10 +141,10 @@ def _target_data(assembly: Assembly, known: Times) -> TimeData:
     def values(times: Array) -> Array:
         return targets_at([each.feedback for each in aimed], times).reshape(len(times), len(names))
 
-    return time_data(values, names, *known)
+    return time_data(values, names, *run_times)
 
 
-def _load_data(assembly: Assembly, known: Times) -> TimeData:
+def _load_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
     names = [str(load) for load in assembly.system.loads] + [name for _, name in assembly.prescribed]
     pushes = {
         k: value
@@ -149,7 +157,7 @@ def _load_data(assembly: Assembly, known: Times) -> TimeData:
         found[:, [3 * k for k in pushes]] = 0.0
         return found
 
-    found = time_data(values, [name for name in names for _ in range(3)], *known)
+    found = time_data(values, [name for name in names for _ in range(3)], *run_times)
     columns, words, end = list(found.columns), found.messages, found.end
     for k, push in pushes.items():  # of the target, whose differences have no round-off as data
         target, has_rate = push.target, push.kd and push.target.rate is not None
@@ -158,9 +166,9 @@ def _load_data(assembly: Assembly, known: Times) -> TimeData:
             return np.stack([target.at_times(times), *([target.rates_at(times)] if has_rate else [])], axis=1)
 
         own = [f"target of {names[k]}", *([f"rate of the target of {names[k]}"] if has_rate else [])]
-        data = time_data(paths, own, *known)
+        data = time_data(paths, own, *run_times)
         place = data.columns[0]
-        rate = data.columns[1] if has_rate else mean_rates(place, known[1])
+        rate = data.columns[1] if has_rate else mean_rates(place, run_times.step)
         columns[3 * k] = weighted_sum([(push.kp, place), *([(push.kd, rate)] if push.kd else [])])
         words, end = (*words, *data.messages), min(end, data.end)
     return TimeData(tuple(columns), end, words)

@@ -7,7 +7,7 @@ from typing import Any
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
-from phlexible.libraries.description import check_events, described
+from phlexible.libraries.description import check_events, library_data
 from phlexible.libraries.grips import AnyMechanism, with_grips
 from phlexible.libraries.linking import TARGETS, WASM, check_linker, linked_library, sources
 from phlexible.libraries.outputs import page_outputs
@@ -59,7 +59,7 @@ def live_page(
         sensors = page_outputs(chosen) if outputs is None else outputs
         known = name, inputs, sensors, duration
         has_parameters = variants is not None
-        data = described(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
+        data = library_data(run, run.step_size, *known, loads, from_start=True, has_parameters=has_parameters)
         return PageParts(chosen, run, data, grips, duration, sensors)
 
     parts = parts_of(model, outputs, inputs)

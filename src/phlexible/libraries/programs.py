@@ -93,9 +93,10 @@ def _object_files(memory: Memory, platform: Platform) -> dict[str, bytes]:
         codes = {c_name(entry.name): entry.module_file().code for entry in missing}
         made = object_files(codes, platform.machine, optimized_for)
         found |= {entry: made[c_name(entry.name)] for entry in missing}
-    for file, entry in [(folder / (entry.name + ending), entry) for entry in missing] if folder is not None else ():
+    if folder is not None:
         with suppress(OSError):  # no space left: the next process compiles again
-            ObjectFile(sources_digest(), found[entry], (), ()).write(file)
+            for entry in missing:
+                ObjectFile(sources_digest(), found[entry], (), ()).write(folder / (entry.name + ending))
     return {f"{c_name(entry.name)}.o": code for entry, code in found.items()}
 
 

@@ -81,7 +81,7 @@ class ElementLaws:
                     f"{element} has friction on a surface that moves as a function of time; attach the surface "
                     "to a body with a drive"
                 )
-        self.active = [k for k, force in enumerate(self.forces) if not _is_zero(force)]
+        self.active = [k for k, f in enumerate(self.forces) if not isinstance(f.value, int | float) or f.value != 0]
         self.prescribed = tuple(str(system.forces[k].element) for k in self.active)
         self._stiffness = np.array([0.0 if f.contact else f.stiffness for f in self.forces], dtype=np.float64)
         self._rest = np.array([f.rest for f in self.forces], dtype=np.float64)
@@ -186,12 +186,6 @@ def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coord
             if coordinate.is_angle:
                 yield place, coordinate
             place += 2
-
-
-def _is_zero(force: CoordinateForce) -> bool:
-    """Return whether the part of a scalar force that the user prescribes is the constant number zero, so that the
-    force needs no input."""
-    return isinstance(force.value, int | float) and force.value == 0
 
 
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.pictures.scene import Arrow, DrawnBody, Scene, Symbol, SymbolKind
 from phlexible.pictures.style import (
     INK,
@@ -299,7 +299,7 @@ def _surfaces_in_space(
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     every = [body.vertices(scale) for body in bodies]
-    edges = [_edges(body) for body in bodies]
+    edges = [NO_EDGES if body.skin.lines else body.skin.edges() for body in bodies]
     viewer = towards_viewer(scene)
     before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, piece * scene.reach
 
@@ -336,10 +336,6 @@ def _surfaces_in_space(
     made.updates.append(move)
     for body in bodies:
         made.handles.setdefault(body.whole, Line2D([], [], color=tuple(rgb(body.color)), lw=5))
-
-
-def _edges(body: DrawnBody) -> IntArray:
-    return NO_EDGES if body.skin.lines else body.skin.edges()
 
 
 def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:

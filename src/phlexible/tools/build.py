@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import called, file_path, positive, texts, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.libraries.data import ModelData
-from phlexible.libraries.description import check_events, described
+from phlexible.libraries.description import check_events, library_data
 from phlexible.libraries.fmu_archive import FOLDERS, FmuFiles, write_fmu
 from phlexible.libraries.linking import (
     ARCHIVE,
@@ -137,7 +137,7 @@ def build(
 
     def data_of(values: Mapping[str, float], chosen: Sequence[str] | None) -> ModelData:
         own, its = (first, measured) if values == usual else made(values)
-        return described(start(own), step, place.stem, chosen, its, end, has_parameters=bool(ranges))
+        return library_data(start(own), step, place.stem, chosen, its, end, has_parameters=bool(ranges))
 
     data = data_of(usual, chosen)
     _check_writable(place)

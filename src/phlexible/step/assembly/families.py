@@ -229,7 +229,7 @@ class SoftTables:
             for each in self._functions
         ]
         return self._surface_tables(places) | {
-            "soft_law": [_kind(law) for law in laws],
+            "soft_law": [INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC for law in laws],
             "soft_sheet": [own.is_sheet for own, _ in self.groups],
             "soft_function": [KINDS[type(each)] for each in self._functions],
             "soft_energy": [energy for energy, _ in addresses],
@@ -278,10 +278,6 @@ class SoftTables:
             "face_block": blocks,
             "face_number": shapes,
         }
-
-
-def _kind(law: Constitution) -> int:
-    return INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC
 
 
 def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:
