@@ -60,7 +60,8 @@ _LOOPS = (
 
 
 def _has_contacts(memory: Memory) -> bool:
-    """Return whether a model has parts that can touch, roll or slide along a surface, from its tables."""
+    """Return whether a model has parts that can touch, roll or slide along a surface, from its tables
+    ``memory``."""
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)
@@ -68,7 +69,7 @@ def _has_contacts(memory: Memory) -> bool:
 
 
 def _can_touch(memory: Memory) -> bool:
-    """Return whether a model has contact elements or stops, from its tables."""
+    """Return whether a model has contact elements or stops, from its tables ``memory``."""
     return bool((memory["energy_of"] == CONTACT).any())
 
 
@@ -101,8 +102,8 @@ class Program:
         return self.family.title
 
     def is_needed(self, memory: Memory) -> bool:
-        """Return whether the model with these tables has forces of this program's family, so that the compiled
-        program must be loaded."""
+        """Return whether the model with the tables ``memory`` has forces of this program's family, so that
+        the compiled program must be loaded."""
         count = self.family.count
         return memory.counts[count] > 0 if count else _NEEDED[self.family.name](memory)
 
@@ -121,8 +122,8 @@ ENTRY_POINTS = (*(program.entry for program in PROGRAMS), *(entry for entry, _ i
 
 
 def connect(memory: Memory) -> None:
-    """Store the addresses of all compiled functions that a model needs in its tables, from where the compiled step
-    calls them; compile programs that are missing."""
+    """Store the addresses of all compiled functions that a model needs in its tables ``memory``, from where
+    the compiled step calls them; compile programs that are missing."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
     if announce(advance, *needed):
         advance.load_or_compile()  # what is told is done: the next model says nothing
@@ -131,25 +132,24 @@ def connect(memory: Memory) -> None:
 
 def connect_duals(duals: DualMemory, memory: Memory) -> None:
     """Store the addresses of a model's compiled functions of dual numbers (numbers with derivatives) in its
-    dual tables. The compiled derivatives of time steps call them from there; functions that are missing are
-    compiled."""
+    dual tables ``duals``; ``memory`` are its tables of floats. The compiled derivatives of time steps call
+    them from there; functions that are missing are compiled."""
     needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
     announce(step_derivatives, *needed)
     duals.connect(needed)
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
-    """Return the names of those types of forces of a model that cannot be stepped in SIMD lanes (several mechanisms
-    at the same time). The result is empty if the model can."""
+    """Return the names of those types of forces of a model that cannot be stepped in SIMD lanes (several
+    mechanisms at the same time). The result is empty if the model can. ``memory`` holds the tables of the
+    model."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """Store the addresses of the compiled functions that a model needs in the tables of several mechanisms, which
-    SIMD lanes step at the same time. Numba compiles functions that are missing.
-
-    ``memory`` is that of one of the mechanisms.
-    """
+    """Store the addresses of the compiled functions that a model needs in ``lanes``, the tables of several
+    mechanisms. SIMD lanes step these at the same time. ``memory`` are the tables of one of the mechanisms.
+    Numba compiles functions that are missing."""
     from phlexible.step.compilation.compiled import has_signature  # with Numba
 
     needed = [each.entry.source for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused"]
@@ -180,8 +180,8 @@ def announce(*entries: EntryPoint) -> bool:
 
 
 def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
-    """Load or compile all programs and loops of the time step, and yield the title of each and the time that it
-    took [s].
+    """Load or compile all programs and loops of the time step, and yield the title of each and the time that
+    it took [s]. Up to ``processes`` processes compile at the same time.
 
     Args:
         processes: number that compile at the same time, if several programs are missing and results can be stored.

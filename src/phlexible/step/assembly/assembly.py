@@ -173,12 +173,9 @@ class Assembly:
         return not any(callable(value) and not isinstance(value, Feedback) for value in values)
 
     def load_values(self, times: Array, ends: Array | None = None) -> Array:
-        """Return the values of all loads and prescribed element forces at the times [s], three each, shape (times,
-        3 * values) [N or N m]; values that a controller sets are zero.
-
-        Values that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
-        steps between these.
-        """
+        """Return the values of all loads and prescribed element forces at the ``times`` [s], three each,
+        shape (times, 3 * values) [N or N m]. With ``ends``, shape (times + 1,), the times are the middles of
+        time steps between these. Values that a controller sets are zero."""
         loads = self.system.loads
         values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
         for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
@@ -201,8 +198,8 @@ class Assembly:
 
 
 def assemble(system: System, with_segments: bool = True) -> Assembly:
-    """Return the tables of a system that the compiled step reads, with the elimination of Newton's matrix and a
-    state of zeros.
+    """Return the tables of a system that the compiled step reads, with the elimination of Newton's matrix and
+    a state of zeros. Long bodies are stored in segments if ``with_segments``, otherwise as dense blocks.
 
     First everything that acts is listed, which numbers its vectors, chords and functions in the order of their
     first use. Then bodies and couplings become nodes and edges of a graph, whose elimination gives each pair of
@@ -304,8 +301,9 @@ class Parts:
 
 
 def _collect_parts(system: System, with_segments: bool) -> Parts:
-    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system.
-    The vectors (points and directions on bodies) and functions that they use are numbered in this order."""
+    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a
+    system. The vectors (points and directions on bodies) and functions that they use are numbered in this
+    order. If ``with_segments`` long bodies are stored in segments."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
@@ -351,8 +349,9 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """Return the graph of bodies, auxiliary unknowns and constraints, with the couplings between them as edges. It
-    consists of the arguments of ``block_schedule``, which plans the elimination of Newton's matrix."""
+    """Return the graph of bodies, auxiliary unknowns and constraints of a system, with the couplings between
+    them as edges. It consists of the arguments of ``block_schedule``, which plans the elimination of Newton's
+    matrix. ``parts`` are what the system consists of, already numbered."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -363,8 +362,9 @@ def _graph(system: System, parts: Parts) -> Graph:
 
 
 def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables:
-    """Return all tables of the compiled step by name: integers of the structure and numbers of the mechanism, with
-    the offsets of the blocks of Newton's matrix."""
+    """Return all tables of the compiled step of a system by name: integers of the structure and numbers of
+    the mechanism, with the offsets of the blocks of Newton's matrix. ``parts`` are what the system consists
+    of, already numbered; ``schedule`` is the plan of the elimination, with these offsets."""
     layout, blocks = system.layout, Places(system.layout, schedule)
     places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -406,11 +406,9 @@ def _all_tables(system: System, parts: Parts, schedule: BlockSchedule) -> Tables
 
 
 def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
-    """Return the joint whose reaction force causes this friction, as its index among the constraints and the number
-    of its rows that are forces. These rows come first; None where no joint force causes the friction.
-
-    None where no joint force causes friction.
-    """
+    """Return the joint whose reaction force causes the friction of ``force``: its index among the constraints
+    and the number of its rows that are forces. These rows come first; None where no joint force causes the
+    friction. ``system`` is the mechanism in numbers."""
     if not (force.friction and force.friction.joint):
         return None
     number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
@@ -419,8 +417,9 @@ def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate is a
-    product of two difference vectors of nodes."""
+    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate
+    is a product of two difference vectors of nodes. ``system`` is the mechanism in numbers; the products are
+    added to ``tables``."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
@@ -442,8 +441,8 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Return the mass of each floating body and the entries of the mass matrices of nodes, as (carrier, carrier,
-    mass [kg]). A carrier is a floating body or a node."""
+    """Return the mass of each floating body of a system and the entries of the mass matrices of nodes, as
+    (carrier, carrier, mass [kg]). A carrier is a floating body or a node."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
@@ -486,6 +485,9 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
 
 def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray) -> Tables:
     """Return the tables by name that describe the order and the blocks of the elimination of Newton's matrix.
+    ``schedule`` is the plan of the elimination. For each node, ``uncoupled`` counts first rows that are not
+    coupled to the rest, ``is_long`` says whether its block has segments, and ``rows`` is its first constraint
+    row or -1.
 
     Args:
         schedule: of the nodes.
@@ -530,8 +532,8 @@ def _node_tables(schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray
 
 
 def _product_numbers(schedule: BlockSchedule) -> int:
-    """Return how many floats the largest product of blocks needs when constraints are eliminated in one group; 0
-    without such groups."""
+    """Return how many floats the largest product of blocks needs when constraints are eliminated in one
+    group; 0 without such groups. ``schedule`` is the plan of the elimination."""
     begin, size = schedule.run_start, schedule.run_size
     runs = [size[begin[k] : begin[k + 1]] for k in np.flatnonzero(schedule.in_runs)]
     return max((int(rows.max(initial=COLUMNS) * rows.sum()) for rows in runs), default=0)
@@ -541,8 +543,9 @@ def _product_numbers(schedule: BlockSchedule) -> int:
 
 
 def work_sources(assembly: Assembly) -> dict[str, list[int]]:
-    """Return the columns of the table ``work`` that belong to each load, joint, drive or force element that does
-    work, by its name. The table sums up the work of each source over the run."""
+    """Return the columns of the table ``work`` that belong to each load, joint, drive or force element that
+    does work, by its name. ``assembly`` holds the tables of a system; the table sums up the work of each
+    source over the run."""
     system = assembly.system
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}
@@ -566,7 +569,8 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
 
 def constraint_columns(assembly: Assembly) -> IntArray:
     """Return for each constraint its column in the table ``work`` (work of each source over the run), shape
-    (constraints,); for relations between joints that of one of their coordinates."""
+    (constraints,); for relations between joints that of one of their coordinates. ``assembly`` holds the
+    tables of a system."""
     system = assembly.system
     columns = len(system.loads) + np.arange(len(system.constraints))
     owner_columns = {
@@ -578,7 +582,8 @@ def constraint_columns(assembly: Assembly) -> IntArray:
 
 
 def _first_related(assembly: Assembly) -> int:
-    """Return the first column of the table ``work`` that belongs to coordinates of relations between joints, which
-    come last. The table sums up the work of each source over the run."""
+    """Return the first column of the table ``work`` that belongs to coordinates of relations between joints,
+    which come last. ``assembly`` holds the tables of a system; the table sums up the work of each source over
+    the run."""
     system = assembly.system
     return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

@@ -75,7 +75,8 @@ class Band:
 
     def places(self, dimension: int, rigid_count: int) -> "BlockPlaces":
         """Return the offsets of the parts of a long body's block in Newton's matrix, which stores the elastic
-        coordinates as a band of segments."""
+        coordinates as a band of segments. The model has ``dimension`` axes, and the body ``rigid_count``
+        rigid velocities."""
         n, border = self.ends[-1], rigid_count + dimension
         side = border * border
         bottom = side + n * border
@@ -106,8 +107,8 @@ class BlockPlaces:
 
 
 def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
-    """Return the offsets of the rigid and elastic parts of a floating body's dense block of Newton's matrix, shape
-    (width, width)."""
+    """Return the offsets of the rigid and elastic parts of a floating body's dense block of Newton's matrix.
+    It has the shape (width, width) with width ``rigid_count`` + ``elastic_count``."""
     width = rigid_count + elastic_count
     lines = (rigid_count + np.arange(elastic_count)) * width + rigid_count
     return BlockPlaces((width,) * 3, rigid_count * width, rigid_count, lines, width * width)
@@ -115,7 +116,8 @@ def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
 
 def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> Tables:
     """Return the tables by name of the offsets of the rigid and elastic parts in the diagonal blocks of all
-    floating bodies. The blocks begin at the indices ``starts`` of Newton's matrix."""
+    floating bodies. ``places`` are these offsets inside of each block; the blocks begin at the indices
+    ``starts`` of Newton's matrix."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
         "side": [own.side + start for own, start in zip(places, starts, strict=True)],
@@ -164,8 +166,8 @@ def _planes_of(body: FloatingBody) -> Planes:
 
 
 def _without_border(plane: Matrix, border: Array) -> Matrix:
-    """Return a copy of a matrix from which border[0] is subtracted in its first row and border[1] in its first
-    column."""
+    """Return a copy of the matrix ``plane`` from which border[0] is subtracted in its first row and border[1]
+    in its first column."""
     if isinstance(plane, np.ndarray):
         plane = plane.copy()
         plane[0] -= border[0]
@@ -320,8 +322,9 @@ class TypeTables:
         }
 
     def _row(self, body: FloatingBody, band: "Band | None") -> tuple[int, ...]:
-        """Return the integers that describe one type of floating body, in the order of ``OF_TYPE``. Its nonzero
-        rectangles of matrices and its strains are appended to the tables."""
+        """Return the integers that describe the type of a floating ``body``, in the order of ``OF_TYPE``. Its
+        nonzero rectangles of matrices and its strains are appended to the tables. ``band`` is its elastic
+        band of segments, None for a dense body."""
         moments = band.planes if band is not None else _planes_of(body) if body.elastic_count else ()
         begins = [len(self._patches)]
         for planes, apart in (
@@ -339,8 +342,9 @@ class TypeTables:
         return *own, first_moment, segments, len(self._strains) - first
 
     def _add_patches(self, planes: dict[tuple[int, int], Matrix], full: int) -> None:
-        """Append the nonzero rectangles of several matrices, by their indices (p, q), to the tables of floating
-        bodies. Those of the first ``full`` rows are kept separate, since these rows are full in a banded matrix."""
+        """Append the nonzero rectangles of several matrices (``planes``), by their indices (p, q), to the
+        tables of floating bodies. Those of the first ``full`` rows are kept separate, since these rows are
+        full in a banded matrix."""
         added: list[tuple[int, ...]] = []
         for (p, q), plane in planes.items():
             found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
@@ -380,8 +384,8 @@ class TypeTables:
                 self._factors.append(factor)
 
     def _add(self, block: Array) -> int:
-        """Append the numbers of an array row by row to the list of numbers of all types of floating bodies. Returns
-        the index of the first."""
+        """Append the numbers of the array ``block`` row by row to the list of numbers of all types of
+        floating bodies. Returns the index of the first."""
         start = self._length
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
@@ -389,8 +393,8 @@ class TypeTables:
 
 
 def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
-    """Return for each position the number of equal entries from there on, at most ``most``, which the compiled step
-    processes at the same time."""
+    """Return for each index of ``places`` the number of equal entries from there on, at most ``most``. The
+    compiled step processes these at the same time."""
     found = [1] * len(places)
     for k in range(len(places) - 2, -1, -1):
         if places[k] == places[k + 1]:
@@ -399,8 +403,8 @@ def _equal_runs(places: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges (first, last + 1) of nonzero coordinates, where neighbours have their common hull if that adds
-    few zeros. They can then be processed together."""
+    """Return the ranges (first, last + 1) of nonzero coordinates of ``spans``, where neighbours have their
+    common hull if that adds few zeros. They can then be processed together."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:
@@ -414,8 +418,8 @@ def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _planes(w: "Planes", dimension: int) -> dict[tuple[int, int], Matrix]:
-    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled step needs, by (p, q):
-    all nine in space, two in the plane."""
+    """Return the combinations of the second mass moments W[a, b] = w[a][b] that the compiled step needs, by
+    (p, q): all nine in space, two in the plane. The number of axes is ``dimension``."""
     if dimension == 2:
         return {(0, 0): w[0][0] + w[1][1], (1, 0): w[1][0] - w[0][1]}
     return {(p, q): w[p][q] for q in range(3) for p in range(3)}
@@ -428,8 +432,8 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
 
 
 def support(row: Array) -> tuple[int, int]:
-    """Return the range (first, last + 1) of columns of an array that contain nonzero numbers, for shape (n,) or (k,
-    n)."""
+    """Return the range (first, last + 1) of columns of the array ``row`` that contain nonzero numbers, for
+    shape (n,) or (k, n)."""
     if not row.size:
         return 0, 0
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))

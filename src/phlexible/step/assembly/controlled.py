@@ -124,8 +124,9 @@ class ControlledValue:
 def controlled_values(
     system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
 ) -> tuple[ControlledValue, ...]:
-    """Return all load values that controllers of a system set, with what each controller measures; the vectors that
-    they measure are added to the tables of interactions."""
+    """Return all load values that controllers of a system set, with what each controller measures; the
+    vectors that they measure are added to the tables of interactions. ``prescribed`` are the values of
+    prescribed forces, each with its name."""
     loads = [(load.value, str(load), load) for load in system.loads]
     forces = [(value, label, None) for value, label in prescribed]
     groups: dict[int, tuple[Feedback, str, list[Target]]] = {}

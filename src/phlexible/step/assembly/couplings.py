@@ -45,8 +45,9 @@ class Places:
         )
 
     def of_carriers(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Return the offsets in Newton's matrix of the first numbers of the blocks of several pairs of carriers
-        (floating bodies or nodes), shape (pairs,)."""
+        """Return the offsets in Newton's matrix of the first numbers of the blocks of several pairs of
+        carriers (floating bodies or nodes), shape (pairs,). The carriers of each pair are ``rows`` and
+        ``columns``, two arrays of indices."""
         if not len(rows):
             return np.zeros(0, dtype=np.int64)
         cluster, inside, count = self.layout.cluster, self.layout.row_in_cluster, self.layout.cluster_count
@@ -267,8 +268,9 @@ class Couplings:
         return frozenset((a, b) for a, b in nodes if a != b)
 
     def tables(self, places: Places) -> Tables:
-        """Return the tables of integers by name that describe vectors, functions and force laws to the compiled
-        step. They contain offsets of blocks in Newton's matrix; cached for the last elimination schedule."""
+        """Return the tables of integers by name that describe vectors, functions and force laws to the
+        compiled step. They contain offsets of blocks in Newton's matrix (``places``); cached for the last
+        elimination schedule."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not places.schedule:
             counts, arrays = packed(self._tables(places))
@@ -323,7 +325,7 @@ class Couplings:
             yield from self.pairs[m]
 
     def _carriers(self, number: int) -> list[int]:
-        """Return the carriers (floating bodies or nodes) on which the interaction of this index acts, each once, in
+        """Return the carriers (floating bodies or nodes) on which interaction ``number`` acts, each once, in
         the order of their vectors."""
         found: dict[int, None] = {}
         for m in range(self._starts[number], self._starts[number + 1]):
@@ -373,8 +375,9 @@ class Couplings:
         return len(self.widths) + self.auxiliary[l] if self._need_auxiliaries(a, b) and self._is_elastic(b) else b
 
     def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
-        """Return the nodes (bodies and auxiliary unknowns) whose unknowns occur in a body's rows of Newton's matrix
-        because of the force law ``number``. Each comes with its index among the nodes of the law."""
+        """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix
+        because of the force law ``number``. Nodes are bodies and auxiliary unknowns. Each comes with its
+        index among the nodes of the law."""
         groups = self._law_nodes(number)
         found = []
         for place, node in enumerate(groups):
@@ -508,8 +511,10 @@ def couplings(
     loads: tuple[tuple[int, int, int], ...],
     moving: int,
 ) -> Couplings:
-    """Return the structure of all interactions (which bodies they couple, through which vectors). Calls with equal
-    arguments share one cached object, unless there are more than ``LARGEST`` difference vectors (chords)."""
+    """Return the structure of all ``interactions`` and ``loads``: which bodies of the ``layout`` they couple,
+    through which ``vectors`` and weighted sums of vectors (``chords``). ``long_carriers`` are bodies stored
+    in segments, ``moving`` counts prescribed vectors. Calls with equal arguments share one cached object,
+    unless there are more than ``LARGEST`` difference vectors (chords)."""
     widths = tuple(np.diff(layout.carrier_velocity).tolist())
     rigid = (*(placed.data.rigid_count for placed in layout.bodies[: layout.frames]), *widths[layout.frames :])
     own = (layout.clusters, widths, rigid, layout.linear.shape[1], long_carriers)

@@ -97,8 +97,9 @@ class RodTables:
         return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
 
     def tables(self, places: Mapping[tuple[int, int], int]) -> Tables:
-        """Return the tables by name of the quadrature points of all rods: shape functions, stiffness shares, and
-        offsets of the blocks of pairs of sections in Newton's matrix."""
+        """Return the tables by name of the quadrature points of all rods: shape functions, stiffness shares,
+        and offsets of the blocks of pairs of sections in Newton's matrix. ``places`` are these offsets by
+        pair."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {
@@ -114,8 +115,9 @@ class RodTables:
         }
 
     def _factor_blocks(self, shares: Array) -> Array:
-        """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape (3, 3,
-        3). The factor is L = ((L_1, 0), (L_2, L_3)).
+        """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape
+        (3, 3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``shares`` is this factor without the strains
+        that do not exist in the model's dimension.
 
         Strains that do not exist in the plane are coupled to no others.
         """
@@ -126,8 +128,9 @@ class RodTables:
 
 
 def initial_strains(memory: Memory, state: State) -> tuple[IntArray, Array]:
-    """Return the indices of the forces that are strains of rods, and these strains L^T (Gamma, K) at a state. Gamma
-    are shear and extension, K the curvatures (docs/theory.md, 8)."""
+    """Return the indices of the forces that are strains of rods, and these strains L^T (Gamma, K) at a state.
+    ``memory`` holds the tables of the model. Gamma are shear and extension, K the curvatures (docs/theory.md,
+    8)."""
     points, dimension = memory.counts["rod_points"], memory.counts["dimension"]
     if not points:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -197,8 +200,8 @@ class SoftTables:
         self.users = known
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Return the pairs of groups of nodes (clusters of the elimination) that share an element of a soft body,
-        the lower index first."""
+        """Return the pairs of groups of nodes (clusters of the elimination) that share an element of a soft
+        body, the lower index first. ``layout`` says to which group a node belongs."""
         found: list[IntArray] = []
         for _, carriers in self.groups:
             nodes = layout.cluster[carriers]
@@ -208,8 +211,8 @@ class SoftTables:
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
     def tables(self, places: Places) -> Tables:
-        """Return the tables by name of the finite elements of soft bodies and their materials. They contain the
-        offsets of the blocks of pairs of nodes in Newton's matrix."""
+        """Return the tables by name of the finite elements of soft bodies and their materials. They contain
+        the offsets (``places``) of the blocks of pairs of nodes in Newton's matrix."""
         group, count, points, nodes, blocks, weights, gradients, creeps = [], [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
             e, k = carriers.shape
@@ -252,7 +255,8 @@ class SoftTables:
         }
 
     def _surface_tables(self, places: Places) -> Tables:
-        """Return the tables by name of the surfaces of soft bodies that are under pressure loads."""
+        """Return the tables by name of the surfaces of soft bodies that are under pressure loads. ``places``
+        are the offsets of blocks in Newton's matrix."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
@@ -356,8 +360,10 @@ class ContactGroupTables:
         return sorted(k for k in own if k >= 0 and carried[k].carrier >= 0)
 
     def tables(self, carried: Sequence[CarriedVector], unknowns: int, widest: int) -> Tables:
-        """Return the tables by name of all contact groups: members (balls, boxes, line segments, ...) with sizes
-        and bodies, and laws of contact force and friction.
+        """Return the tables by name of all contact groups: members (balls, boxes, line segments, ...) with
+        sizes and bodies, and laws of contact force and friction. ``carried`` are all vectors on bodies,
+        ``unknowns`` counts the rows of Newton's matrix, ``widest`` is the largest number of velocities of one
+        body.
 
         Args:
             carried: all vectors.

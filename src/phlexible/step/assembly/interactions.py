@@ -130,8 +130,9 @@ def contact_pair_law(force: CoordinateForce) -> ForceData:
 
 
 def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
-    """Return the numbers of the law of a force element along its coordinate (stiffness, damping, friction, user
-    functions); ``value`` is the index of its prescribed part, or -1."""
+    """Return the numbers of the law of the element ``force`` along its coordinate (stiffness, damping,
+    friction, user functions); ``value`` is the index of its prescribed part, or -1, and ``bearing`` the joint
+    whose force causes friction."""
     functions, size = None, 0.0
     if force.potential is not None:
         places = np.linspace(*force.potential.around, PLACES)
@@ -171,8 +172,8 @@ class StrainLaws:
         self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
 
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
-        """Return the numbers of the force law of one strain of a string or other body, whose quadrature weight
-        (length or volume) is ``weight``; functions of users are compiled once."""
+        """Return the numbers of the force law of one strain of ``group`` (strains of a string or other body).
+        ``weight`` is its quadrature weight (length or volume); functions of users are compiled once."""
         law, functions = group.law, None
         is_tension_only = isinstance(law, TensionOnly)
         while isinstance(law, TensionOnly):
@@ -257,8 +258,8 @@ def bristle_tables(laws: Sequence[ForceData]) -> Tables:
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> Tables:
-    """Return the tables by name of the Maxwell elements (spring and dashpot in series, branches) of force laws,
-    soft bodies and floating bodies; equal relaxation times [s] occur once."""
+    """Return the tables by name of the Maxwell elements (spring and dashpot in series, branches) of force
+    ``laws``, ``soft`` bodies and ``types`` of floating bodies; equal relaxation times [s] occur once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
@@ -371,8 +372,8 @@ class InteractionTables:
         return Function(terms, row.constant, self._time_index(row.offset))
 
     def dot(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
-        """Return the scalar function that is the dot product of two difference vectors, each given as a sum of
-        (weight, index of a vector)."""
+        """Return the scalar function that is the dot product of two difference vectors ``first`` and
+        ``second``. Each is given as a sum of (weight, index of a vector)."""
         chords = (self.collector.add_weighted_sum(tuple(first)), self.collector.add_weighted_sum(tuple(second)))
         return Function((Term(1.0, *chords),))
 
@@ -396,8 +397,8 @@ class InteractionTables:
         return first
 
     def _time_index(self, timed: Timed | None) -> int:
-        """Return the index of a prescribed function of time among the components of all moving vectors, which is
-        added if it is new; -1 without one."""
+        """Return the index of the prescribed function of time ``timed`` among the components of all moving
+        vectors. It is added there if it is new; -1 without one."""
         if timed is None:
             return -1
         if timed.path not in self.moving:
@@ -405,8 +406,8 @@ class InteractionTables:
         return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def finished(self, long_carriers: frozenset[int]) -> Couplings:
-        """Return the structure of all constraints, force laws and loads that were added; no vectors may be added
-        afterwards."""
+        """Return the structure of all constraints, force laws and loads that were added; no vectors may be
+        added afterwards. ``long_carriers`` are bodies whose blocks are stored in segments."""
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)
@@ -420,8 +421,9 @@ class InteractionTables:
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def numbers(self, coupled: Couplings) -> Tables:
-        """Return the tables by name of the real numbers of vectors and scalar functions: undeformed vectors, shape
-        functions, coefficients and constants."""
+        """Return the tables by name of the real numbers of vectors and scalar functions: undeformed vectors,
+        shape functions, coefficients and constants. ``coupled`` is the structure of all interactions, with
+        the nonzero shape functions of each vector."""
         functions = [function for each in self.interactions for function in each.functions]
         shapes = [np.zeros((0, 3))]
         for vector, kind in zip(self.collector.vectors, coupled.vectors, strict=True):

@@ -16,8 +16,8 @@ POINTER, INTEGER, REAL, STATUS = ir.IntType(8).as_pointer(), ir.IntType(64), ir.
 
 
 def declaration(name: str, kinds: Sequence[Any]) -> str:
-    """Return the declaration of a function in C, ``int32_t name(arguments, int64_t *results)``, with a type for
-    each argument; the function returns 0 unless it fails.
+    """Return the declaration of function ``name`` in C, ``int32_t name(arguments, int64_t *results)``. Its
+    arguments have types that follow from ``kinds``, those in Numba; the function returns 0 unless it fails.
 
     Args:
         name: of the function.
@@ -28,8 +28,9 @@ def declaration(name: str, kinds: Sequence[Any]) -> str:
 
 
 def emit_c_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """Emit an LLVM function with the calling convention of C into a module, which calls one compiled entry point
-    that Numba describes. Entry points are compiled functions that Python calls."""
+    """Emit an LLVM function ``name`` with the calling convention of C into a module, which calls one compiled
+    entry point. ``described`` is Numba's description of it, ``context`` Numba's target context. Entry points
+    are compiled functions that Python calls."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(STATUS, [*_in_c(kinds), INTEGER.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -62,8 +63,9 @@ def _in_c(kinds: Sequence[Any]) -> list[Any]:
 
 
 def _call_argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> Any:
-    """Return the LLVM value of one argument of a call: a number, or an array built from address and lengths. The
-    parameters that it consists of are removed from ``values``."""
+    """Return the LLVM value of one argument of a call, of Numba's type ``kind``: a number, or an array built
+    from address and lengths. The parameters that it consists of are removed from ``values``. ``context`` is
+    Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
     first = values.pop(0)
     if not isinstance(kind, types.Array):
         return first
@@ -71,8 +73,9 @@ def _call_argument(context: Any, builder: Any, kind: Any, values: list[Any]) -> 
 
 
 def emit_array(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any) -> Any:
-    """Emit LLVM code that builds a contiguous array in the form of Numba from its address and lengths; returns the
-    LLVM value of the array."""
+    """Emit LLVM code that builds a contiguous array of Numba's type ``kind`` from its address ``first`` and
+    its ``lengths``; returns the LLVM value of the array. ``context`` is Numba's target context, ``builder``
+    llvmlite's ``IRBuilder``, which writes the code."""
     array = cgutils.create_struct_proxy(kind)(context, builder)
     size = INTEGER(as_dtype(kind.dtype).itemsize)
     strides, count = list[Any](), INTEGER(1)

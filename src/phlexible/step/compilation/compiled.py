@@ -82,8 +82,9 @@ class _Compiler(compiler.CompilerBase):
 def compile_into(
     context: Any, function: Callable[..., Any], parameters: tuple[Any, ...], result: Any, are_separate: bool = False
 ) -> Any:
-    """Compile a Python function with Numba to LLVM code in the library (LLVM module) in progress. Returns Numba's
-    description of the compiled function with its types.
+    """Compile a Python function with Numba to LLVM code in the library (LLVM module) in progress of
+    ``context``. Its arguments and result have the Numba types ``parameters`` and ``result``; arrays do not
+    overlap if they ``are_separate``. Returns Numba's description of the compiled function with its types.
 
     Args:
         context: of Numba, with the library.
@@ -182,12 +183,13 @@ class Kernel(Written):
 
     def is_compiled_in(self, library: Any, sig: Any) -> bool:
         """Return whether this kernel function (compiled, of the time step) has been compiled into a library
-        (program) for the argument types of a signature."""
+        (program) for the argument types of the signature ``sig``."""
         return (id(library), sig.args) in self._written
 
     def compiled_once(self, context: Any, sig: Any) -> Any:
-        """Return Numba's description of this kernel function (compiled, of the time step) for the types of a
-        signature. It is compiled into the library in progress if it is not there yet."""
+        """Return Numba's description of this kernel function (compiled, of the time step) for the types of
+        the signature ``sig``. It is compiled into the library in progress of Numba's ``context`` if it is not
+        there yet."""
         library = context.active_code_library
         if not self.is_compiled_in(library, sig):
             choose_program_class(library, sig.args)
@@ -225,7 +227,8 @@ class LaneByLane(Kernel):
 
 
 def member_types(kind: Any) -> Sequence[Any]:
-    """Return the Numba types of the members of a result type: those of a tuple, or the type itself."""
+    """Return the Numba types of the members of the result type ``kind``: those of a tuple, or the type
+    itself."""
     return tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
 
 
@@ -355,8 +358,9 @@ class ForFamilies(Written):
 
 
 def form_of(hint: Any) -> LaneForm:
-    """Return the form (type for each kind of numbers) of a value of a kernel, from its annotation. Annotations are
-    such as ``float``, ``Vector`` or a tuple of these. Kernels are compiled functions of the time step."""
+    """Return the form (type for each kind of numbers) of a value of a kernel, from its annotation ``hint``.
+    Annotations are such as ``float``, ``Vector`` or a tuple of these. Kernels are compiled functions of the
+    time step."""
     if get_origin(hint) is not tuple:
         return FORMS[hint]
     return tuple_form([form_of(each) for each in get_args(hint)])

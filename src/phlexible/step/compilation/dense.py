@@ -73,9 +73,9 @@ add_rows, subtract_rows = rows_times(1.0), rows_times(-1.0)
 def subtract_from_four_rows(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
-    """Compute c_i -= x_i b in place for four rows c0 .. c3 at the same time, with row vectors x_i and a matrix b.
-    The matrix has ``rows`` rows of ``count`` numbers; rows of x begin ``step``, rows of b ``stride`` numbers
-    apart."""
+    """Compute c_i -= x_i b in place for four rows c0, c1, c2, c3 at the same time. x_i are row vectors, b is
+    a matrix. The matrix has ``rows`` rows of ``count`` numbers; rows of x begin ``step``, rows of b
+    ``stride`` numbers apart."""
     r = 0
     while r + 3 < rows:
         x00, x01, x02, x03 = x[r], x[r + 1], x[r + 2], x[r + 3]
@@ -141,8 +141,8 @@ def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> N
 
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
-    """Choose the pivot row for column k of an (n, n) matrix a, store its index in ``pivots`` and exchange it with
-    row k. Returns False where the column has no usable pivot."""
+    """Choose the pivot row for column k of an (n, n) matrix a, store its index in ``pivots`` and exchange it
+    with row k. Rows of a begin ``stride`` numbers apart. Returns False where the column has no usable pivot."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
@@ -152,8 +152,9 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Factorize the (n, n) matrix a into LU with partial pivoting in place, its rows ``stride`` numbers apart;
-    return False where it is singular or not finite.
+    """Factorize the (n, n) matrix a into LU with partial pivoting in place, its rows ``stride`` numbers
+    apart; return False where it is singular or not finite. The indices of the pivot rows are stored in
+    ``pivots``, n integers.
 
     On the diagonal are the inverses of the pivots: a division takes longer than a row of few numbers.
     """
@@ -196,7 +197,7 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
     """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and pivots of
-    ``factor``; rows of b begin ``step`` numbers apart."""
+    ``factor``; rows of a begin ``stride``, rows of b ``step`` numbers apart."""
     if columns == 1 and step == 1:
         solve_vector(a, n, stride, pivots, b)
         return
@@ -213,7 +214,7 @@ def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, c
 @compiled
 def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
     """Solve A x = b for one right-hand side b of n numbers in place, with the LU factors a and pivots of
-    ``factor``."""
+    ``factor``. Rows of a begin ``stride`` numbers apart."""
     for k in range(n):
         exchange_rows(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
@@ -228,8 +229,8 @@ def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> No
 
 @compiled
 def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
-    """Substitute forward and backward with the LU factors a for one right-hand side b of n numbers in place, for
-    several mechanisms in SIMD lanes; rows are not exchanged.
+    """Substitute forward and backward with the LU factors a for one right-hand side b of n numbers in place,
+    for several mechanisms in SIMD lanes; rows, which begin ``stride`` numbers apart, are not exchanged.
 
     A number depends on the one before it; updates of four columns at a time do not.
     """
@@ -420,8 +421,8 @@ invert_three, invert_six = inversion_of(3), inversion_of(SIX)
 
 @compiled
 def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Invert the (n, n) matrix a of 3 or 6 rows in place, its rows ``stride`` numbers apart; return False where it
-    is singular."""
+    """Invert the (n, n) matrix a of n = 3 or 6 rows in place, its rows ``stride`` numbers apart; return False
+    where it is singular. ``pivots`` is memory for n integers."""
     is_regular: Truth = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
     return is_regular
 

@@ -103,8 +103,9 @@ class EntryPoint:
         self._function = self._keeps.function
 
     def compile_for(self, target: CodeTarget) -> tuple[ObjectFile, ModuleFile]:
-        """Compile this entry point for a processor and system, and return its machine code and its LLVM module,
-        both as they are stored in files. Entry points are compiled functions that Python calls."""
+        """Compile this entry point for the processor and system ``target``, and return its machine code and
+        its LLVM module. Both are as they are stored in files. Entry points are compiled functions that Python
+        calls."""
         from phlexible.step.compilation.modules import machine_code, module_text  # here: Numba is imported with it
 
         text = module_text(self.source.py_func, target.triple)
@@ -169,8 +170,9 @@ class EntryPoint:
         return [] if code_settings() else [SHIPPED_FOLDER / this_system() / f"{self.name}{ENDING}"]
 
     def _cache_file_name(self, ending: str = ENDING) -> str:
-        """Return the name of the cache file for code of this entry point on this kind of machine, since different
-        machines may share a folder. Entry points are compiled functions that Python calls."""
+        """Return the name of the cache file for code of this entry point on this kind of machine, since
+        different machines may share a folder. It has this ``ending``. Entry points are compiled functions
+        that Python calls."""
         target = this_target()
         key = f"{target} {code_settings()} {llvmlite.__version__}"
         return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{ending}"

@@ -25,14 +25,15 @@ class SealedCodeCache(FunctionCache):
         self._cache_file = _SealedFiles(self.cache_path, impl.filename_base, impl.locator.get_source_stamp())
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Return whether the cache of this compiled function contains code for arguments of the types in a
-        signature."""
+        """Return whether the cache of this compiled function contains code for arguments of the types in the
+        signature ``sig``, on Numba's ``target_context`` (a processor)."""
         key = self._index_key(sig, target_context.codegen())
         return key in self._cache_file._load_index()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the code in the cache of this compiled function for the types of a signature; None if there is
-        none or its files are damaged, which are then removed."""
+        """Return the code in the cache of this compiled function for the types of the signature ``sig``, on
+        Numba's ``target_context`` (a processor); None if there is none or its files are damaged, which are
+        then removed."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # whatever unpickling damaged bytes raises

@@ -32,15 +32,16 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({numbers})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Return the Numba conversion to this type from a number that all SIMD lanes share, or to a secant
-        number from its base number; None if there is none. A secant number is a value at the start of a time
-        step, its change, and weights that reproduce the change."""
+        """Return the Numba conversion to this type from ``other``, a number that all SIMD lanes share, or to
+        a secant number from its base number; None if there is none. A secant number is a value at the start
+        of a time step, its change, and weights that reproduce the change. ``context`` is Numba's typing
+        context."""
         is_base = isinstance(self.numbers, Secant) and getattr(other, "numbers", None) == self.numbers.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Return the Numba type of a variable that holds either a number of this type or one that all SIMD lanes
-        share: this type, or None."""
+        """Return the Numba type of a variable that holds either a number of this type or one of type
+        ``other`` that all SIMD lanes share: this type, or None. ``context`` is Numba's typing context."""
         return self if isinstance(other, self.taken) else None
 
 
@@ -75,8 +76,8 @@ def lanes_of_processor() -> int:
 
 
 def number_kind(arguments: Sequence[Any]) -> NumberKind:
-    """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of these Numba types have
-    in common."""
+    """Return the kind of numbers (of one mechanism, SIMD lanes, dual, secant) that values of the Numba types
+    ``arguments`` have in common."""
     found = ONE
     for each in arguments:
         kind = number_kind(each.types) if isinstance(each, types.BaseTuple) else getattr(each, "numbers", ONE)
@@ -141,8 +142,8 @@ CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discre
 
 
 def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
-    """Return whether values of these Numba types have the given forms (number, truth, vector, ...), or can be
-    converted to them."""
+    """Return whether values of the Numba types ``arguments`` have the given ``forms`` (number, truth, vector,
+    ...), or can be converted to them."""
     return len(forms) == len(arguments) and all(
         isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
         for form, each in zip(forms, arguments, strict=True)
@@ -152,8 +153,9 @@ def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
 def implement(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Register with Numba the result type and the LLVM code of an operation of Python on numbers in SIMD lanes,
-    dual numbers and the like; ``rule`` emits the code.
+    """Register with Numba the result type and the LLVM code of ``operation``, one of Python on numbers in
+    SIMD lanes, dual numbers and the like; ``rule`` emits the code. Its operands have the ``forms``, values of
+    one mechanism included if ``has_one``.
 
     Args:
         operation: of Python.

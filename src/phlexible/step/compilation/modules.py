@@ -81,7 +81,7 @@ class WrittenLibrary(CPUCodeLibrary):
     processor = ""
 
     def create_ir_module(self, name: str) -> Any:
-        """Return a new empty LLVM module for the processor that this library is made for."""
+        """Return a new empty LLVM module ``name`` for the processor that this library is made for."""
         module = super().create_ir_module(name)
         module.triple = self.processor
         return module
@@ -98,8 +98,9 @@ class WrittenLibrary(CPUCodeLibrary):
 
 @without_garbage_collector
 def module_text(function: Callable[..., Any], triple: str) -> str:
-    """Return the unoptimized LLVM text of an entry point and all functions that it calls, with wrapper functions by
-    which Python and C call it. Entry points are compiled functions that Python calls.
+    """Return the unoptimized LLVM text of the entry point ``function`` and all functions that it calls.
+    Wrapper functions by which Python and C call it are included. ``triple`` is LLVM's name of processor and
+    system. Entry points are compiled functions that Python calls.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
@@ -132,17 +133,18 @@ def c_declaration(function: Callable[..., Any]) -> str:
 
 
 def result_type(hint: Any) -> Any:
-    """Return the Numba type of the result of an entry point, from its annotation (None, int, bool or a tuple of
-    integers). Entry points are compiled functions that Python calls."""
+    """Return the Numba type of the result of an entry point, from its annotation ``hint`` (None, int, bool or
+    a tuple of integers). Entry points are compiled functions that Python calls."""
     if get_origin(hint) is tuple:
         return types.UniTuple(types.intp, len(get_args(hint)))
     return {None: types.none, int: types.intp, bool: types.boolean}[hint]
 
 
 def _python_function(context: Any, library: Any, name: str, made: Any, arguments: list[_Argument]) -> Any:
-    """Emit the LLVM module with the function ``PyObject* (PyObject* self, PyObject** arguments, ssize_t count)``,
-    by which Python calls a compiled entry point; returns the module. Entry points are compiled functions that
-    Python calls.
+    """Emit the LLVM module with the function ``PyObject* (PyObject* self, PyObject** arguments, ssize_t
+    count)``, by which Python calls the compiled entry point ``name``; returns the module. ``made`` is Numba's
+    description of the entry point, ``context`` Numba's target context and ``library`` the code library. Entry
+    points are compiled functions that Python calls.
 
     Other threads of Python run at the same time. Arguments that do not fit raise a TypeError.
     """
@@ -187,8 +189,9 @@ class _Python:
         self._builder = builder
 
     def call(self, name: str, result: Any, *values: Any, variable: bool = False) -> Any:
-        """Emit an LLVM call of a function of Python's C interface by its name; returns the LLVM value of its
-        result.
+        """Emit an LLVM call of a function of Python's C interface by its name, with the arguments ``values``.
+        If ``variable`` their number after the first is not fixed; ``result`` is the type of the result (None:
+        nothing); returns the LLVM value of its result.
 
         Args:
             name: of the function.
@@ -206,14 +209,17 @@ class _Python:
         return self._builder.bitcast(cgutils.global_constant(self._builder.module, "text", letters), _POINTER)
 
     def place(self, name: str) -> Any:
-        """Return the LLVM value of the address of a named object outside of the module, such as a Python type."""
+        """Return the LLVM value of the address of the object ``name`` outside of the module, such as a Python
+        type."""
         known = self._builder.module.globals.get(name)
         return known or ir.GlobalVariable(self._builder.module, _BYTE, name)
 
 
 def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
-    """Emit LLVM code that checks a NumPy array passed by Python and reads its address and lengths; returns the LLVM
-    value of the array in Numba's form, without a reference count."""
+    """Emit LLVM code that checks the NumPy array ``passed`` by Python and reads its address and lengths;
+    returns the LLVM value of the array in Numba's form, without a reference count. ``argument`` is its
+    declaration; ``check`` emits a test with its error. ``context`` is Numba's target context, ``builder``
+    llvmlite's ``IRBuilder``, which writes the code."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))
@@ -247,8 +253,8 @@ def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argume
 
 
 def _entry_type_number(triple: str, dtype: np.dtype[Any]) -> Any:
-    """Return, as an LLVM constant, the number by which NumPy's C interface identifies an entry type; that of 64-bit
-    integers is different on Windows."""
+    """Return, as an LLVM constant, the number by which NumPy's C interface identifies the entry type
+    ``dtype``; that of 64-bit integers is different on Windows (``triple`` names processor and system)."""
     if dtype == np.int64:
         return _INT(9 if "windows" in triple else 7)
     return _INT(dtype.num)
@@ -262,8 +268,9 @@ def _array_text(argument: _Argument) -> str:
 
 
 def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> Any:
-    """Emit LLVM code that converts the result of a compiled entry point (compiled function that Python calls) to a
-    Python object; returns the LLVM value of its address."""
+    """Emit LLVM code that converts ``value``, the result of a compiled entry point (compiled function that
+    Python calls) to a Python object; returns the LLVM value of its address. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     numbers = cgutils.unpack_tuple(builder, value) if isinstance(result, types.BaseTuple) else [value]
     format_ = "" if result == types.none else "L" * len(numbers)
     if len(numbers) > 1:
@@ -276,8 +283,8 @@ def _python_result(builder: Any, python: _Python, result: Any, value: Any) -> An
 
 
 def machine_code(text: str, target: CodeTarget) -> tuple[bytes, list[str]]:
-    """Return the machine code of the Python wrapper function in an LLVM module (text) for a processor. With it come
-    the names of the outside functions that it calls."""
+    """Return the machine code of the Python wrapper function in an LLVM module ``text`` for the processor
+    ``target``. With it come the names of the outside functions that it calls."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())

@@ -50,14 +50,15 @@ FOUR = ir.VectorType(REAL, 4)
 
 
 def unpack(builder: Any, value: Any, size: int = 3) -> list[Any]:
-    """Return the LLVM values of the components of a 3-vector, or of the ``size`` components of a matrix; emits code
-    that extracts them."""
+    """Return the LLVM values of the components of ``value``, a 3-vector, or of the ``size`` components of a
+    matrix; emits code that extracts them. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     known = getattr(value, "known", None)  # with what is known of their derivatives
     return list(known) if known else [builder.extract_value(value, i) for i in range(size)]
 
 
 def pack(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Emit LLVM code that builds a vector or matrix from its components; returns the LLVM value."""
+    """Emit LLVM code that builds a vector or matrix from its components ``numbers``; returns the LLVM value.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     result = ir.Constant(ir.LiteralStructType([number.type for number in numbers]), ir.Undefined)
     for i, number in enumerate(numbers):
         result = builder.insert_value(result, number, i)
@@ -67,18 +68,21 @@ def pack(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
-    """Emit LLVM code for the sum, difference or product of two numbers, named by LLVM's instruction such as "fadd";
-    returns the LLVM value."""
+    """Emit LLVM code for the sum, difference or product of two numbers a and b, where ``name`` is LLVM's
+    instruction such as "fadd"; returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes
+    the code."""
     return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
 def emit_mul(builder: Any, a: Any, b: Any) -> Any:
-    """Emit LLVM code for the product of two numbers; returns the LLVM value."""
+    """Emit LLVM code for the product of two numbers a and b; returns the LLVM value. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     return arithmetic(builder, "fmul", a, b)
 
 
 def emit_sum(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
-    """Emit LLVM code for the sum of products a b of pairs of numbers; returns the LLVM value."""
+    """Emit LLVM code for the sum of products a b of pairs of numbers; returns the LLVM value. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     found = None
     for a, b in products:
         product = emit_mul(builder, a, b)
@@ -93,7 +97,8 @@ def is_plain_float(number: Any) -> bool:
 
 
 def to_register(builder: Any, numbers: Sequence[Any]) -> Any:
-    """Emit LLVM code that puts up to four floats into one SIMD register; returns the LLVM value of the register."""
+    """Emit LLVM code that puts up to four floats ``numbers`` into one SIMD register; returns the LLVM value
+    of the register. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     register = ir.Constant(FOUR, ir.Undefined)
     for i, number in enumerate(numbers):
         register = builder.insert_element(register, number, ir.Constant(INDEX, i))
@@ -101,22 +106,22 @@ def to_register(builder: Any, numbers: Sequence[Any]) -> Any:
 
 
 def broadcast(builder: Any, number: Any) -> Any:
-    """Emit LLVM code that puts one float four times into a SIMD register; returns the LLVM value of the
-    register."""
+    """Emit LLVM code that puts one float ``number`` four times into a SIMD register; returns the LLVM value
+    of the register. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     first = ir.Constant(ir.VectorType(INDEX, 4), [0] * 4)
     return builder.shuffle_vector(to_register(builder, [number]), ir.Constant(FOUR, ir.Undefined), first)
 
 
 def row_registers(builder: Any, m: Any) -> list[Any]:
-    """Emit LLVM code that puts each row of a 3 x 3 matrix into one SIMD register; returns the LLVM values of the
-    three registers."""
+    """Emit LLVM code that puts each row of the 3 x 3 matrix m into one SIMD register; returns the LLVM values
+    of the three registers. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     nine = unpack(builder, m, 9)
     return [to_register(builder, nine[i : i + 3]) for i in (0, 3, 6)]
 
 
 def emit_matrix(builder: Any, rows: Sequence[Any]) -> Any:
-    """Emit LLVM code that builds a 3 x 3 matrix from three SIMD registers with a row each; returns the LLVM value
-    of the matrix."""
+    """Emit LLVM code that builds a 3 x 3 matrix from three SIMD registers with a row each; returns the LLVM
+    value of the matrix. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return pack(builder, [builder.extract_element(r, ir.Constant(INDEX, i)) for r in rows for i in range(3)])
 
 
@@ -141,12 +146,12 @@ class VectorType(types.Type):
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Return the Numba conversion to this type from a vector that all SIMD lanes share; None for other
-        types."""
+        types. ``context`` is Numba's typing context."""
         return Conversion.safe if type(other) is type(self) and other.numbers == ONE else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Return the Numba type of a variable that holds either a vector of this type or one that all SIMD lanes
-        share: this type, or None."""
+        """Return the Numba type of a variable that holds either a vector of this type or one of type
+        ``other`` that all SIMD lanes share: this type, or None. ``context`` is Numba's typing context."""
         return self if type(other) is type(self) and other.numbers == ONE else None
 
 
@@ -339,14 +344,17 @@ for _form in (VECTOR, MATRIX):
 
 
 def _matrix_vector(context: Any, builder: Any, m: Any, v: Any) -> Any:
-    """Emit LLVM code for the product m v of a 3 x 3 matrix and a vector; returns the LLVM value of the vector."""
+    """Emit LLVM code for the product m v of a 3 x 3 matrix m and a vector v; returns the LLVM value of the
+    vector. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the
+    code."""
     rows, x = unpack(builder, m, 9), unpack(builder, v)
     return pack(builder, [emit_sum(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
-    """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of the
-    vector."""
+    """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of
+    the vector. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the
+    code."""
     rows, x = unpack(builder, m, 9), unpack(builder, v)
     return pack(builder, [emit_sum(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
@@ -441,8 +449,9 @@ class Chosen(Written):
         super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature of ``where(truth, a, b)`` for values a and b of one form (truth, integer,
-        number, vector or matrix); None if they have no common form."""
+        """Return the Numba signature of ``where(truth, a, b)`` for values a and b of one form (truth,
+        integer, number, vector or matrix); None if they have no common form. ``arguments`` are the Numba
+        types of the three."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if have_forms((TRUTH, form, form), arguments):
                 kind = form.at(number_kind(arguments))
@@ -466,15 +475,15 @@ def where(truth: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in compiled code of the
-    time step."""
+    """Return whether a truth holds in any SIMD lane (mechanism); emits the LLVM code for it in compiled code
+    of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled code of
-    the time step."""
+    """Return whether a truth holds in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled
+    code of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))
@@ -482,21 +491,24 @@ def all_of(builder: Any, truth: Any) -> Any:
 
 @emitted_by(TRUTH, NUMBER)
 def is_nonzero(builder: Any, x: Any) -> Any:
-    """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products with it
-    must then be computed; emits the LLVM code for it in compiled code of the time step."""
+    """Return whether a number x is not zero or, if it is dual, has a derivative that is not zero. Products
+    with it must then be computed; emits the LLVM code for it in compiled code of the time step. ``builder``
+    is llvmlite's ``IRBuilder``, which writes the code."""
     return kind_of(x.type).is_nonzero(builder, x)
 
 
 @emitted_by(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
-    """Return whether a number is dual (a value with derivatives), a constant that is known when a kernel is
-    compiled. Kernels are compiled functions of the time step."""
+    """Return whether a number x is dual (a value with derivatives), a constant that is known when a kernel is
+    compiled. Kernels are compiled functions of the time step. ``builder`` is llvmlite's ``IRBuilder``, which
+    writes the code."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 
 def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result has
-    another kind of numbers than its arguments, as the function ``kind`` says. Kernels are compiled functions of the
+    """Return a decorator for a function that emits LLVM code, which makes it callable in kernels; its result
+    has another kind of numbers than its arguments, as the function ``kind`` says. The result has the form
+    ``result`` (number, vector, ...), the arguments have the ``forms``. Kernels are compiled functions of the
     time step.
 
     Args:
@@ -517,17 +529,18 @@ def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: Lane
 
 @emitted_as(lambda numbers: ONE if isinstance(numbers, Dual) else numbers, NUMBER, NUMBER)
 def value_of(builder: Any, x: Any) -> Any:
-    """Return the value of a dual number without its derivatives, and numbers of other kinds unchanged; emits the
-    LLVM code for it in compiled code of the time step."""
+    """Return the value of a dual number x without its derivatives, and numbers of other kinds unchanged;
+    emits the LLVM code for it in compiled code of the time step. ``builder`` is llvmlite's ``IRBuilder``,
+    which writes the code."""
     return kind_of(x.type).value(builder, x)
 
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
     """Return the components of a vector as three independent secant numbers, with values w at the start and
-    changes dw in a time step. Emits the LLVM code for it in compiled code of the time step; secant numbers
-    are values with their exact change in a time step. A secant number is a value at the start of a time step,
-    its change, and weights that reproduce the change."""
+    changes dw in a time step. A secant number is a value at the start of a time step, its exact change, and
+    weights that reproduce the change. Emits the LLVM code for it. ``builder`` is llvmlite's ``IRBuilder``,
+    which writes the code."""
     numbers = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(numbers[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -539,23 +552,25 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @emitted_as(lambda numbers: numbers.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Return the value of a secant number at the start of a step, its change, and the weights of its discrete
-    gradient as a vector. Emits the LLVM code for it in compiled code of the time step."""
+    """Return the value of a secant number x at the start of a step, its change, and the vector of weights of
+    its discrete gradient. Emits the LLVM code for it in compiled code of the time step. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return pack(builder, [*five[:2], pack(builder, five[2:])])
 
 
 @emitted_by(NUMBER, NUMBER, NUMBER, NUMBER)
 def with_derivative(builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-    """Return ``value`` as a number whose derivative by x is increased by ``derivative``, for functions whose code
-    has another derivative; without effect on numbers that have none."""
+    """Return ``value`` as a number whose derivative by x is increased by ``derivative``, for functions whose
+    code has another derivative; without effect on numbers that have none. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     return kind_of(x.type).with_derivative(builder, value, derivative, x)
 
 
 @emitted_by(FORMS[bool], CHOICE)
 def is_same_in_lanes(builder: Any, choice: Any) -> Any:
-    """Return whether an integer is the same in all SIMD lanes (mechanisms); emits the LLVM code for it in compiled
-    code of the time step."""
+    """Return whether the integer ``choice`` is the same in all SIMD lanes (mechanisms); emits the LLVM code
+    for it in compiled code of the time step. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     if not isinstance(choice.type, ir.VectorType):
         return BIT(1)
     first = kind_of(choice.type).constant(builder, builder.extract_element(choice, INDEX(0)))
@@ -564,47 +579,53 @@ def is_same_in_lanes(builder: Any, choice: Any) -> Any:
 
 @emitted_by(FORMS[int], CHOICE)
 def lane_count(builder: Any, choice: Any) -> Any:
-    """Return the number of SIMD lanes (mechanisms stepped at the same time) that an integer has a value for, a
-    constant in compiled code."""
+    """Return the number of SIMD lanes (mechanisms stepped at the same time) that the integer ``choice`` has a
+    value for, a constant in compiled code. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return INTEGER(getattr(choice.type, "count", 1))
 
 
 @emitted_by(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
-    """Return whether an array of a kernel holds numbers of several mechanisms in SIMD lanes, a constant that is
-    known when the kernel is compiled. Kernels are compiled functions of the time step."""
+    """Return whether the array ``rows`` of a kernel holds numbers of several mechanisms in SIMD lanes. It is
+    a constant that is known when the kernel is compiled. Kernels are compiled functions of the time step.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @emitted_by(FORMS[int], CHOICE, FORMS[int])
 def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
-    """Return element ``lane`` of an integer that has a value for each SIMD lane (mechanism), as an LLVM value, and
-    emit the code for it. An integer that all lanes share is returned as it is."""
+    """Return element ``lane`` of the integer ``choice`` that has a value for each SIMD lane (mechanism), as
+    an LLVM value. The code for it is emitted. An integer that all lanes share is returned as it is.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
 @emitted_by(VECTOR, NUMBER, NUMBER, NUMBER)
 def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the vector (x, y, z) of three numbers in compiled code of the time step."""
+    """Return the vector (x, y, z) of three numbers in compiled code of the time step. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     return pack(builder, [x, y, z])
 
 
 @emitted_by(MATRIX, VECTOR, VECTOR, VECTOR)
 def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in compiled code of the time step."""
+    """Return the 3 x 3 matrix with the vectors x, y, z as its rows in compiled code of the time step.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return pack(builder, [number for row in (x, y, z) for number in unpack(builder, row)])
 
 
 @emitted_by(VECTOR, MATRIX, FORMS[int])
 def row(builder: Any, m: Any, i: Any) -> Any:
-    """Return row i of a 3 x 3 matrix as a vector in compiled code of the time step."""
+    """Return row i of a 3 x 3 matrix m as a vector in compiled code of the time step. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     rows = unpack(builder, m, 9)
     return pack(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
 @emitted_by(NUMBER, VECTOR, FORMS[int])
 def along(builder: Any, v: Any, axis: Any) -> Any:
-    """Return the component of a vector along axis 0, 1 or 2 in compiled code of the time step."""
+    """Return the component of a vector v along axis 0, 1 or 2 in compiled code of the time step. ``builder``
+    is llvmlite's ``IRBuilder``, which writes the code."""
     return _chosen(builder, axis, unpack(builder, v))
 
 
@@ -618,7 +639,8 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
 
 @emitted_by(VECTOR, VECTOR, VECTOR)
 def cross(builder: Any, a: Any, b: Any) -> Any:
-    """Return the cross product a x b of two vectors in compiled code of the time step."""
+    """Return the cross product a x b of two vectors in compiled code of the time step. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     x, y = unpack(builder, a), unpack(builder, b)
     return pack(
         builder,
@@ -631,20 +653,23 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 
 @emitted_by(NUMBER, VECTOR, VECTOR)
 def dot(builder: Any, a: Any, b: Any) -> Any:
-    """Return the scalar product a . b of two vectors in compiled code of the time step."""
+    """Return the scalar product a . b of two vectors in compiled code of the time step. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     return emit_sum(builder, list(zip(unpack(builder, a), unpack(builder, b), strict=True)))
 
 
 @emitted_by(MATRIX, MATRIX)
 def transposed(builder: Any, m: Any) -> Any:
-    """Return the transpose of a 3 x 3 matrix in compiled code of the time step."""
+    """Return the transpose of a 3 x 3 matrix m in compiled code of the time step. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     rows = unpack(builder, m, 9)
     return pack(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
-    """Emit LLVM code that builds a pointer to the rows of a table from an address; returns its LLVM value. With
-    checks of indices it contains the length and the number of the table."""
+    """Emit LLVM code that builds a pointer to the rows of a table from an address; returns its LLVM value.
+    With checks of indices it contains the length and the number of the table. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     members = [address, length, table] if CHECKED else [address]
     result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
     for i, member in enumerate(members):
@@ -655,7 +680,7 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
     """Return, in compiled code, the tables of a model from their header, an array of integers with counts and
-    addresses, which must outlive them."""
+    addresses, which must outlive them. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])
@@ -674,23 +699,24 @@ def tables_of_header(header: Any) -> TablesType:
 
 
 def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
-    """Return the LLVM value of the address of the integers in a header array of tables; emits the code for it. A
-    header is the array of a model's counts and addresses of tables."""
+    """Return the LLVM value of the address of the integers in a header array of tables; emits the code for
+    it. A header is the array of a model's counts and addresses of tables. ``context`` is Numba's target
+    context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
     data = cgutils.create_struct_proxy(header)(context, builder, value).data
     return builder.bitcast(data, INTEGER.as_pointer())
 
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """Return, in compiled code of the time step, a pointer to the numbers of a contiguous array of floats; the
-    array must outlive it."""
+    """Return, in compiled code of the time step, a pointer to the numbers of a contiguous array of floats;
+    the array must outlive it. ``typing`` is Numba's typing context."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in compiled code, a pointer to the numbers of a contiguous array, of the same kind (one mechanism,
-    SIMD lanes) as the tables; the array must outlive it.
+    """Return, in compiled code, a pointer to the numbers of a contiguous array, of the same kind (one
+    mechanism, SIMD lanes) as the tables; the array must outlive it. ``typing`` is Numba's typing context.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -699,8 +725,8 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
 @intrinsic
 def single_numbers(typing: Any, rows: Any) -> Any:
-    """Return, in compiled code, a pointer to the single floats of an array of numbers, vectors or matrices in w
-    SIMD lanes; entry k of lane l is float k w + l."""
+    """Return, in compiled code, a pointer to the single floats of ``rows``, an array of numbers, vectors or
+    matrices in w SIMD lanes; entry k of lane l is float k w + l. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())
@@ -712,7 +738,8 @@ def single_numbers(typing: Any, rows: Any) -> Any:
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
     """Return, in compiled code, the tables in which equal bodies of one mechanism lie in SIMD lanes, from the
-    address of their header. A header is the array of a model's counts and addresses of tables."""
+    address of their header. A header is the array of a model's counts and addresses of tables. ``typing`` is
+    Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], INTEGER.as_pointer())
@@ -736,8 +763,9 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """Return, in compiled code of the time step, one field of the request records of all SIMD lanes (mechanisms),
-    given by its name. The result is a number with a value for each lane."""
+    """Return, in compiled code of the time step, one field of the request records of all SIMD lanes
+    (mechanisms) of ``tables``, given by its name. The result is a number with a value for each lane.
+    ``typing`` is Numba's typing context."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype
@@ -801,8 +829,9 @@ def _numbers_of_table(tables: TablesType, table: Table) -> NumberKind:
 
 
 def header_number(builder: Any, tables: Any, place: int) -> Any:
-    """Emit LLVM code that reads the integer at index ``place`` of the header of tables, marked as never changing;
-    returns the LLVM value. A header is the array of a model's counts and addresses of tables."""
+    """Emit LLVM code that reads the integer at index ``place`` of the header of tables, marked as never
+    changing; returns the LLVM value. A header is the array of a model's counts and addresses of tables.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number
@@ -832,8 +861,9 @@ def _rows_of_table(context: Any, builder: Any, kind: Any, tables: Any, name: str
 
 
 def _constants(builder: Any, name: str, integers: Any) -> Any:
-    """Return the LLVM value of the address of integers that the program contains as constants, which are added to
-    the module if they are new."""
+    """Return the LLVM value of the address of integers that the program contains as constants under ``name``.
+    They are added to the module if they are new. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+    code."""
     known = builder.module.globals.get(f"constant {name}")
     if known is None:
         kind = ir.ArrayType(INTEGER, max(1, len(integers)))
@@ -870,8 +900,10 @@ class _RowsShift(_RowsTyping):
 
 
 def _entry_addresses(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
-    """Return the LLVM values of the addresses of the numbers of entry k of a table (three of a vector, nine of a
-    matrix); emits the code for them, with a check of the index in checked builds."""
+    """Return the LLVM values of the addresses of the numbers of entry k of the table ``rows``: three of a
+    vector, nine of a matrix. ``rows_type`` is the table's type; emits the code for them, with a check of the
+    index in checked builds. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``,
+    which writes the code."""
     if CHECKED:
         length, table = builder.extract_value(rows, 1), builder.extract_value(rows, 2)
         is_beyond = builder.icmp_unsigned(">=", k, length)
@@ -915,7 +947,8 @@ def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 def _emit_shift(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
-    """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value."""
+    """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value.
+    ``kind`` is that of the entries. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     count = NUMBERS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)

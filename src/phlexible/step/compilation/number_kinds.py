@@ -46,66 +46,74 @@ class NumberKind:
         return 1
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a register that holds numbers, truths or integers of this kind, from the LLVM
-        type of a single one."""
+        """Return the LLVM type of a register that holds numbers, truths or integers of this kind, from the
+        LLVM type ``element`` of a single one."""
         return element
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Emit LLVM code for a number that has this value in all SIMD lanes and no derivatives; returns the LLVM
-        value."""
+        """Emit LLVM code for a number that has this value in all SIMD lanes and no derivatives; returns the
+        LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return value
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM value of a number without derivatives, which comparisons read; emits code that extracts
-        it."""
+        """Return the LLVM value of a number x without derivatives, which comparisons read; emits code that
+        extracts it. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return x
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the sum, difference, product or quotient of two numbers, named by LLVM's instruction
-        such as "fadd"; returns the LLVM value."""
+        """Emit LLVM code for the sum, difference, product or quotient of two numbers a and b, where ``name``
+        is LLVM's instruction such as "fadd"; returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``,
+        which writes the code."""
         return getattr(builder, name)(a, b, flags=FLAGS)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for -x; returns the LLVM value."""
+        """Emit LLVM code for -x; returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which
+        writes the code."""
         return builder.fneg(x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Emit LLVM code that chooses the number a where a truth holds, else b; returns the LLVM value."""
+        """Emit LLVM code that chooses the number a where a truth holds, else b; returns the LLVM value.
+        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return builder.select(truth, a, b)
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the larger of two numbers (sign ">") or the smaller ("<"), where NaN first gives NaN;
-        returns the LLVM value."""
+        """Emit LLVM code for the larger of two numbers a and b (sign ">") or the smaller ("<"), where NaN
+        first gives NaN; returns the LLVM value. ``context`` is Numba's target context, ``builder`` llvmlite's
+        ``IRBuilder``, which writes the code."""
         truth = builder.fcmp_ordered(sign, self.value(builder, b), self.value(builder, a))
         return self.selection(builder, truth, b, a)
 
     def is_nonzero(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code that tests whether a number is not zero or has a derivative that is not zero; returns the
-        LLVM value of the truth."""
+        """Emit LLVM code that tests whether a number x is not zero or has a derivative that is not zero;
+        returns the LLVM value of the truth. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
-        """Emit LLVM code that adds ``derivative`` to the derivative of ``value`` by x, for kinds of numbers that
-        have derivatives; returns the LLVM value, for others ``value`` itself."""
+        """Emit LLVM code that adds ``derivative`` to the derivative of ``value`` by x, for kinds of numbers
+        that have derivatives; returns the LLVM value, for others ``value`` itself. ``builder`` is llvmlite's
+        ``IRBuilder``, which writes the code."""
         return value
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit an LLVM call of a mathematical function such as ``math.exp`` for numbers of this kind; returns the
-        LLVM value of the result."""
+        """Emit an LLVM call of a mathematical function such as ``math.exp`` for numbers of this kind; returns
+        the LLVM value of the result. ``context`` is Numba's target context, ``builder`` llvmlite's
+        ``IRBuilder``, which writes the code."""
         kinds = (types.float64,) * (len(values) + 1)
         return context.get_function(function, signature(*kinds))(builder, values)
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for the largest integer that is not greater than x; returns the LLVM value, an integer, in
-        SIMD lanes a number."""
+        """Emit LLVM code for the largest integer that is not greater than x; returns the LLVM value, an
+        integer, in SIMD lanes a number. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return builder.fptosi(emit_call(builder, "llvm.floor.f64", self.value(builder, x)), INTEGER)
 
     def load(self, builder: Any, address: Any) -> Any:
-        """Emit LLVM code that reads a number from memory; returns the LLVM value."""
+        """Emit LLVM code that reads a number from memory at an address; returns the LLVM value. ``builder``
+        is llvmlite's ``IRBuilder``, which writes the code."""
         return builder.load(address, align=ALIGNED)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Emit LLVM code that stores a number in memory at an address."""
+        """Emit LLVM code that stores a number in memory at an address. ``builder`` is llvmlite's
+        ``IRBuilder``, which writes the code."""
         builder.store(number, address, align=ALIGNED)
 
 
@@ -133,19 +141,21 @@ class Lanes(NumberKind):
         return ir.VectorType(element, self.count)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Emit LLVM code that puts one value into every SIMD lane of a register; returns the LLVM value."""
+        """Emit LLVM code that puts one value into every SIMD lane of a register; returns the LLVM value.
+        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         register = ir.Constant(self.register(value.type), ir.Undefined)
         first = builder.insert_element(register, value, INDEX(0))
         return builder.shuffle_vector(first, register, ir.Constant(self.register(INDEX), [0] * self.count))
 
     def floor(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for the largest integer that is not greater than x, as a float in each SIMD lane; returns
-        the LLVM value."""
+        """Emit LLVM code for the largest integer that is not greater than x, as a float in each SIMD lane;
+        returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return emit_call(builder, f"llvm.floor.v{self.count}f64", x)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for a mathematical function of numbers in SIMD lanes: one instruction for all lanes if
-        there is one, otherwise a call for each lane; returns the LLVM value."""
+        """Emit LLVM code for a mathematical function of numbers in SIMD lanes: one instruction for all lanes
+        if there is one, otherwise a call for each lane; returns the LLVM value. ``context`` is Numba's target
+        context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
         if function in OF_PROCESSOR:
             return emit_instruction(builder, function, values[0], f"v{self.count}f64")
         found = ir.Constant(self.register(REAL), ir.Undefined)
@@ -175,8 +185,8 @@ class Dual(NumberKind):
         return 2 * self.directions
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a dual number, a float with a vector of derivatives; truths and integers have the
-        type of a single one."""
+        """Return the LLVM type of a dual number, a float with a vector of derivatives; truths and integers
+        have the type of a single one. ``element`` is the LLVM type of a single one."""
         return ir.LiteralStructType([REAL, self._derivatives]) if element == REAL else element
 
     @property
@@ -184,29 +194,33 @@ class Dual(NumberKind):
         return ir.VectorType(REAL, self.directions)
 
     def constant(self, builder: Any, value: Any) -> Any:
-        """Emit LLVM code for a dual number with this value and zero derivatives; returns the LLVM value."""
+        """Emit LLVM code for a dual number with this value and zero derivatives; returns the LLVM value.
+        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return self.pair(builder, value, None)
 
     def pair(self, builder: Any, value: Any, derivative: Any) -> Any:
-        """Emit LLVM code that builds a dual number from its value and its vector of derivatives (None: all are
-        zero); returns the LLVM value."""
+        """Emit LLVM code that builds a dual number from its value and its vector of derivatives (None: all
+        are zero); returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         found = builder.insert_value(ir.Constant(self.register(REAL), ir.Undefined), value, 0)
         found = builder.insert_value(found, self._filled(derivative), 1)
         found.known = value, derivative
         return found
 
     def parts(self, builder: Any, x: Any) -> Sequence[Any]:
-        """Return the LLVM values of the value and of the vector of derivatives of a dual number. Derivatives that
-        are known to be zero are None; emits code that extracts the others."""
+        """Return the LLVM values of the value and of the vector of derivatives of a dual number x.
+        Derivatives that are known to be zero are None; emits code that extracts the others. ``builder`` is
+        llvmlite's ``IRBuilder``, which writes the code."""
         return getattr(x, "known", None) or tuple(builder.extract_value(x, i) for i in range(2))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM value of a dual number's value without its derivatives; emits code that extracts it."""
+        """Return the LLVM value of a dual number x's value without its derivatives; emits code that extracts
+        it. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return self.parts(builder, x)[0]
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the sum, difference, product or quotient of two dual numbers, with derivatives by the
-        rules of differentiation; returns the LLVM value."""
+        """Emit LLVM code for the sum, difference, product or quotient of two dual numbers a and b, with
+        derivatives by the rules of differentiation; returns the LLVM value. ``name`` is LLVM's instruction
+        such as "fadd". ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = getattr(builder, name)(x, y, flags=FLAGS)
         if name == "fmul":
@@ -220,13 +234,14 @@ class Dual(NumberKind):
         return self.pair(builder, value, derivative)
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for the negative of a dual number, value and derivatives; returns the LLVM value."""
+        """Emit LLVM code for the negative of a dual number x, value and derivatives; returns the LLVM value.
+        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         value, derivative = self.parts(builder, x)
         return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Emit LLVM code that chooses the dual number a where a truth holds, else b, with its derivatives; returns
-        the LLVM value."""
+        """Emit LLVM code that chooses the dual number a where a truth holds, else b, with its derivatives;
+        returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         derivative = None
         if dx is not None or dy is not None:
@@ -234,8 +249,8 @@ class Dual(NumberKind):
         return self.pair(builder, builder.select(truth, x, y), derivative)
 
     def is_nonzero(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code that tests whether the value or any derivative of a dual number is not zero; returns the
-        LLVM value of the truth.
+        """Emit LLVM code that tests whether the value or any derivative of a dual number x is not zero;
+        returns the LLVM value of the truth. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
 
         A product that is left out loses its derivative too.
         """
@@ -247,13 +262,14 @@ class Dual(NumberKind):
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
         """Emit LLVM code that adds ``derivative`` times the derivatives of x to the derivatives of ``value``;
-        returns the LLVM value, a dual number."""
+        returns the LLVM value, a dual number. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         (own, before), (factor, _), (_, dx) = (self.parts(builder, each) for each in (value, derivative, x))
         return self.pair(builder, own, self._sum(builder, before, self._scaled(builder, dx, factor)))
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for a mathematical function of dual numbers, with derivatives by the chain rule; returns
-        the LLVM value."""
+        """Emit LLVM code for a mathematical function of dual numbers, with derivatives by the chain rule;
+        returns the LLVM value. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``,
+        which writes the code."""
         given = [self.parts(builder, each) for each in values]
 
         def of(name: Any, *numbers: Any) -> Any:
@@ -270,12 +286,14 @@ class Dual(NumberKind):
         return self.pair(builder, value, self._sum(builder, *terms))
 
     def load(self, builder: Any, address: Any) -> Any:
-        """Emit LLVM code that reads value and derivatives of a dual number from memory; returns the LLVM value."""
+        """Emit LLVM code that reads value and derivatives of a dual number from memory at an address; returns
+        the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         own = (builder.load(each, align=ALIGNED) for each in self._addresses(builder, address))
         return self.pair(builder, *own)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Emit LLVM code that stores value and derivatives of a dual number in memory at an address."""
+        """Emit LLVM code that stores value and derivatives of a dual number in memory at an address.
+        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         value, derivative = self.parts(builder, number)
         for part, own in zip((value, self._filled(derivative)), self._addresses(builder, address), strict=True):
             builder.store(part, own, align=ALIGNED)
@@ -320,20 +338,21 @@ class Secant(NumberKind):
 
     def register(self, element: Any) -> Any:
         """Return the LLVM type of a secant number (value at the start of a time step, its change, three
-        weights of a discrete gradient); truths and integers have the type of a single one."""
+        weights of a discrete gradient); truths and integers have the type of a single one. ``element`` is the
+        LLVM type of a single one."""
         return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
 
     def constant(self, builder: Any, value: Any) -> Any:
         """Emit LLVM code for a secant number with this value that does not change in the time step; returns
         the LLVM value. A secant number is a value at the start of a time step, its change, and weights that
-        reproduce the change."""
+        reproduce the change. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         value = self.base.constant(builder, value) if value.type == REAL else value
         return self.number(builder, value, (None,) * (SECANT_PARTS - 1))
 
     def number(self, builder: Any, value: Any, moves: Sequence[Any]) -> Any:
         """Emit LLVM code that builds a secant number: the value of a number at the start of a time step, its
         change in the time step, and three weights that reproduce the change. ``moves`` are change and weights
-        (None: zero); returns the LLVM value."""
+        (None: zero); returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         found, zero = ir.Constant(self.register(REAL), ir.Undefined), self.base.constant(builder, REAL(0.0))
         for i, part in enumerate((value, *moves)):
             found = builder.insert_value(found, zero if part is None else part, i)
@@ -342,21 +361,24 @@ class Secant(NumberKind):
 
     def parts(self, builder: Any, x: Any) -> Any:
         """Return the LLVM values of the value and of the moves (change in the time step and three weights) of
-        a secant number; emits code that extracts them."""
+        a secant number x; emits code that extracts them. ``builder`` is llvmlite's ``IRBuilder``, which
+        writes the code."""
         five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
         return getattr(x, "known", None) or (next(five), tuple(five))
 
     def value(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM value of a secant number's value at the start of the time step, without
+        """Return the LLVM value of a secant number x's value at the start of the time step, without
         derivatives; emits code that extracts it. A secant number is a value at the start of a time step, its
-        change, and weights that reproduce the change."""
+        change, and weights that reproduce the change. ``builder`` is llvmlite's ``IRBuilder``, which writes
+        the code."""
         return self.base.value(builder, self.parts(builder, x)[0])
 
     def arithmetic(self, builder: Any, name: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the sum, difference, product or quotient of two secant numbers; returns the LLVM
-        value. Changes follow from means over the time step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx -
-        x_m dy) / (y_0 y_1). A secant number is a value at the start of a time step, its change, and weights
-        that reproduce the change."""
+        """Emit LLVM code for the sum, difference, product or quotient of two secant numbers a and b; returns
+        the LLVM value. ``name`` is LLVM's instruction such as "fadd". Changes follow from means over the time
+        step, d(x y) = y_m dx + x_m dy and d(x / y) = (y_m dx - x_m dy) / (y_0 y_1). A secant number is a
+        value at the start of a time step, its change, and weights that reproduce the change. ``builder`` is
+        llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         value = self.base.arithmetic(builder, name, x, y)
         if name in ("fmul", "fdiv"):
@@ -368,20 +390,22 @@ class Secant(NumberKind):
         return self.number(builder, value, self._sums(builder, name in ("fsub", "fdiv"), dx, dy))
 
     def negative(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code for the negative of a secant number; returns the LLVM value. A secant number is a
-        value at the start of a time step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the negative of a secant number x; returns the LLVM value. A secant number is a
+        value at the start of a time step, its change, and weights that reproduce the change. ``builder`` is
+        llvmlite's ``IRBuilder``, which writes the code."""
         return self.arithmetic(builder, "fsub", self.constant(builder, REAL(0.0)), x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Raise NotImplementedError, since a choice between two secant numbers has no exact change over a
-        time step. A secant number is a value at the start of a time step, its change, and weights that
-        reproduce the change."""
+        """Raise NotImplementedError, since a choice between two secant numbers a and b by a ``truth`` has no
+        exact change over a time step. A secant number is a value at the start of a time step, its change, and
+        weights that reproduce the change. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         raise NotImplementedError("a choice between secant numbers: take max, min or abs")
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
-        """Emit LLVM code for the larger (sign ">") or smaller ("<") of two secant numbers; returns the LLVM
-        value. Its change over the time step is that of (a + b +- |a - b|) / 2. A secant number is a value at
-        the start of a time step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the larger (sign ">") or smaller ("<") of two secant numbers a and b; returns
+        the LLVM value. Its change over the time step is that of (a + b +- |a - b|) / 2. A secant number is a
+        value at the start of a time step, its change, and weights that reproduce the change. ``context`` is
+        Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         size = self.function(context, builder, abs, self.arithmetic(builder, "fsub", a, b))
         twice = self._sums(builder, False, dx, dy)
@@ -390,9 +414,11 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for the square root or absolute value of a secant number; returns the LLVM value.
-        Its change over the time step is exact: the change of the squares over the sum of both ends. A secant
-        number is a value at the start of a time step, its change, and weights that reproduce the change."""
+        """Emit LLVM code for the square root or absolute value (``function``) of a secant number; returns the
+        LLVM value. Its change over the time step is exact: the change of the squares over the sum of both
+        ends. A secant number is a value at the start of a time step, its change, and weights that reproduce
+        the change. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes
+        the code."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -405,9 +431,10 @@ class Secant(NumberKind):
         return self.number(builder, first, self._scaled(builder, moves, factor))
 
     def _emit_between(self, builder: Any, value: Any, moves: Any, share: float) -> Any:
-        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the time step;
-        returns the LLVM value. A secant number is a value at the start of a time step, its change, and
-        weights that reproduce the change."""
+        """Emit LLVM code for the value of a secant number after a fraction ``share`` of the time step.
+        ``moves`` are its change in the time step and its weights; returns the LLVM value. A secant number is
+        a value at the start of a time step, its change, and weights that reproduce the change. ``builder`` is
+        llvmlite's ``IRBuilder``, which writes the code."""
         if moves[0] is None:
             return value
         change = self.base.arithmetic(builder, "fmul", moves[0], self.base.constant(builder, REAL(share)))
@@ -417,8 +444,9 @@ class Secant(NumberKind):
         return [None if p is None else self.base.arithmetic(builder, "fmul", p, factor) for p in moves]
 
     def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
-        """Emit LLVM code for the sums of the moves (change and weights) of two secant numbers, or for their
-        differences if ``is_less``; returns the list of LLVM values."""
+        """Emit LLVM code for the sums of the moves (change and weights) ``first`` and ``second`` of two
+        secant numbers, or for their differences if ``is_less``; returns the list of LLVM values. ``builder``
+        is llvmlite's ``IRBuilder``, which writes the code."""
         if is_less:
             second = [None if q is None else self.base.negative(builder, q) for q in second]
         add = partial(self.base.arithmetic, builder, "fadd")
@@ -453,7 +481,8 @@ def kind_of(register: Any) -> NumberKind:
 
 
 def is_any(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a truth holds in any SIMD lane; returns the LLVM value of the truth."""
+    """Emit LLVM code that tests whether a truth holds in any SIMD lane; returns the LLVM value of the truth.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     bits = builder.bitcast(truth, ir.IntType(truth.type.count))
     return builder.icmp_signed("!=", bits, bits.type(0))
 
@@ -463,14 +492,15 @@ OF_PROCESSOR = {abs: "fabs", math.sqrt: "sqrt"}
 
 
 def emit_instruction(builder: Any, function: Any, x: Any, word: str) -> Any:
-    """Emit the LLVM instruction for a square root or an absolute value of numbers of the LLVM type that ``word``
-    names, such as "v4f64"; returns the LLVM value."""
+    """Emit the LLVM instruction for a square root or an absolute value (``function``) of numbers x. ``word``
+    names their LLVM type, such as "v4f64"; returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``,
+    which writes the code."""
     return emit_call(builder, f"llvm.{OF_PROCESSOR[function]}.{word}", x)
 
 
 def emit_call(builder: Any, name: str, x: Any) -> Any:
-    """Emit an LLVM call of the function with this name, whose argument x and result have the same type; returns the
-    LLVM value of the result."""
+    """Emit an LLVM call of the function with this name, whose argument x and result have the same type;
+    returns the LLVM value of the result. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return builder.call(
         cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type]), name), [x]
     )
@@ -480,8 +510,8 @@ def emit_call(builder: Any, name: str, x: Any) -> Any:
 
 
 def _emit_quotient(builder: Any, a: Any, b: Any) -> Any:
-    """Emit LLVM code for a / b, or zero where b is zero (as in the derivative of a square root at zero); returns
-    the LLVM value."""
+    """Emit LLVM code for a / b, or zero where b is zero (as in the derivative of a square root at zero);
+    returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     is_zero = builder.fcmp_ordered("==", b, REAL(0.0))
     return builder.select(is_zero, REAL(0.0), builder.fdiv(a, builder.select(is_zero, REAL(1.0), b), flags=FLAGS))
 

@@ -244,8 +244,8 @@ class ModuleFile(CodeFile):
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
-    """Write a JSON description and bytes to a file that begins with their digest; other processes see the complete
-    file or none."""
+    """Write a JSON description and the bytes ``content`` to a file that begins with their digest; other
+    processes see the complete file or none."""
     words = json.dumps(description).encode()
     whole = struct.pack("<q", len(words)) + words + content
     aside = file.with_suffix(f"{file.suffix}.{os.getpid()}")

@@ -21,8 +21,8 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 @contextmanager
 def settings(values: Mapping[str, str]) -> Iterator[None]:
-    """Context manager that changes some global settings of LLVM (inlining, loop unrolling) and restores the usual
-    ones at its end."""
+    """Context manager that changes some global settings (``values``) of LLVM (inlining, loop unrolling) and
+    restores the usual ones at its end."""
     with _one_at_a_time:
         try:
             _set(values)
@@ -43,7 +43,8 @@ def level() -> int:
 
 
 def optimize(module: Any, machine: Any, keeps_loops: bool = False) -> None:
-    """Optimize an LLVM module in place for a target machine, as Numba does: functions are inlined first.
+    """Optimize an LLVM module in place for a target machine, as Numba does: functions are inlined first, and
+    loops are not unrolled if ``keeps_loops``.
 
     Args:
         module: of LLVM, which is changed.
@@ -73,7 +74,8 @@ def make_private(module: Any, visible: set[str]) -> None:
 
 
 def remove_unused(module: Any, machine: Any) -> None:
-    """Remove private functions and variables that are not used from an LLVM module, after ``make_private``."""
+    """Remove private functions and variables that are not used from an LLVM module, after ``make_private``.
+    ``machine`` is the target machine of LLVM."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     options = binding.create_pipeline_tuning_options(speed_level=0)

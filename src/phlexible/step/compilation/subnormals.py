@@ -20,19 +20,21 @@ _X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
 
 
 def _processor(builder: Any) -> str:
-    """Return the name of the processor that the LLVM module is compiled for, which need not be this machine."""
+    """Return the name of the processor that the LLVM module is compiled for, which need not be this machine.
+    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return str(builder.module.triple.split("-")[0])
 
 
 def _flush_bits(builder: Any) -> Any:
-    """Return the bits of the processor's floating-point control register that flush subnormal numbers to zero, as
-    an LLVM constant. They are FTZ and DAZ of MXCSR, or FZ of FPCR."""
+    """Return the bits of the processor's floating-point control register that flush subnormal numbers to
+    zero, as an LLVM constant. They are FTZ and DAZ of MXCSR, or FZ of FPCR. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     return _REGISTER(0x8040 if _processor(builder) in _X86 else 1 << 24)
 
 
 def _control_register(builder: Any) -> Any:
     """Emit LLVM code that reads the processor's floating-point control register; returns the LLVM value, 0 on
-    processors whose register is not known."""
+    processors whose register is not known. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     if _processor(builder) in _X86:
         place = cgutils.alloca_once(builder, _MXCSR)
         store = _function(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), [_PLACE])
@@ -60,8 +62,9 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code; return
-    the former value of its control register, for ``restore_control``.
+    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code;
+    return the former value of its control register, for ``restore_control``. ``typing`` is Numba's typing
+    context.
 
     Checked kernels, which may leave by an error, do not flush.
     """
@@ -77,8 +80,8 @@ def flush_subnormals(typing: Any) -> Any:
 
 @intrinsic
 def restore_control(typing: Any, before: Any) -> Any:
-    """Set the processor's floating-point control register to the value that ``flush_subnormals`` returned, in
-    compiled code."""
+    """Set the processor's floating-point control register to the value ``before`` that ``flush_subnormals``
+    returned, in compiled code. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         _set_control(builder, values[0])
@@ -89,8 +92,8 @@ def restore_control(typing: Any, before: Any) -> Any:
 
 @intrinsic
 def user_value(typing: Any, address: Any, x: Any) -> Any:
-    """Call a user's function double(double) by its address from compiled code and return its value at x; subnormal
-    numbers are permitted in it."""
+    """Call a user's function double(double) by its address from compiled code and return its value at x;
+    subnormal numbers are permitted in it. ``typing`` is Numba's typing context."""
     if not isinstance(address, types.Integer):
         return None
 

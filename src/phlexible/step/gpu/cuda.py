@@ -47,8 +47,9 @@ class Cuda:
         self._modules: dict[str, Any] = {}
 
     def load(self, name: str, written: Callable[[], str]) -> Callable[[str], Any]:
-        """Load a program onto the GPU, and return a function that returns a GPU function of the program by its
-        name. The program is translated first unless that is cached.
+        """Load the program ``name`` onto the GPU, and return a function that returns a GPU function of the
+        program by its name. Unless it is cached the program is translated first, from the text in LLVM's
+        language that ``written`` returns.
 
         Args:
             name: unique name of the program.
@@ -76,14 +77,14 @@ class Cuda:
         return Room(self, place.value)
 
     def write(self, room: "Room", array: NDArray[Any]) -> None:
-        """Copy a contiguous NumPy array into memory of the GPU."""
+        """Copy a contiguous NumPy array into memory of the GPU (``room``)."""
         if array.nbytes:
             self._make_current()
             place = ctypes.c_void_p(array.ctypes.data)
             self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(room.address), place, ctypes.c_size_t(array.nbytes))
 
     def get(self, room: "Room", array: NDArray[Any]) -> None:
-        """Copy memory of the GPU into a contiguous NumPy array."""
+        """Copy memory of the GPU (``room``) into a contiguous NumPy array."""
         if array.nbytes:
             self._make_current()
             place = ctypes.c_void_p(array.ctypes.data)

@@ -77,16 +77,13 @@ class ThreadLayout:
         return self.state_numbers + sum(self.arrays)
 
     def numbers_of(self, data: Mapping[str, NDArray[np.generic]]) -> Array:
-        """Return the numbers of one mechanism's constant tables in the order of a GPU thread's arrays, shape
-        (numbers,)."""
+        """Return the numbers of one mechanism's constant tables ``data`` in the order of a GPU thread's
+        arrays, shape (numbers,)."""
         return np.concatenate([np.zeros(0), *(np.asarray(data[name]).ravel() for name in self.data)])
 
     def data_numbers(self, memories: Sequence[Memory]) -> Array:
-        """Return the numbers of the constant tables of all mechanisms for the threads of a GPU. Shape (numbers,
-        mechanisms), or (numbers, 1) if the mechanisms share their tables.
-
-        Shape (numbers, 1) if the mechanisms share their tables.
-        """
+        """Return the numbers of the constant tables of all mechanisms (``memories``) for the threads of a
+        GPU. Shape (numbers, mechanisms), or (numbers, 1) if the mechanisms share their tables."""
         first = memories[0].system_tables
         if all(memory.system_tables is first for memory in memories):
             return self.numbers_of(first)[:, None]
@@ -122,8 +119,9 @@ class UnknownFunctionsError(Exception):
 def thread_program(
     layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
 ) -> str:
-    """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each thread with one
-    mechanism: steps, and projection of velocities onto the joints.
+    """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each thread
+    with one mechanism. They are ``steps``, and the projection of ``velocities`` onto the joints; ``layout``
+    is that of a thread's memory, ``threads`` the target of the program.
 
     ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
     [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of
@@ -182,8 +180,8 @@ def assembly_text(text: str) -> str:
 
 
 def optimized_module(text: str, triple: str, machine: Any, is_one: bool = True) -> Any:
-    """Parse the LLVM text of a program, optimize it for a target machine and return the LLVM module; ``is_one``:
-    all functions are inlined into the two that are called."""
+    """Parse the LLVM text of a program, optimize it for a target machine (``triple`` names its processor and
+    system) and return the LLVM module; ``is_one``: all functions are inlined into the two that are called."""
     lines = [line for line in text.splitlines() if not (line.startswith("declare") and " @llvm.sqrt.f64(" in line)]
     text = "\n".join([*lines, "declare double @llvm.sqrt.f64(double)"])
     for name in ("@sqrt(", '@"sqrt"('):  # the instruction
@@ -206,8 +204,9 @@ def optimized_module(text: str, triple: str, machine: Any, is_one: bool = True) 
 
 
 def _emit_library_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """Emit an LLVM function with this name of the C library (such as atan2), which calls the described compiled
-    function of floats; for GPUs, which lack the library."""
+    """Emit an LLVM function with this name of the C library (such as atan2), which calls a compiled function
+    of floats that Numba has ``described``; for GPUs, which lack the library. ``module`` is the LLVM module,
+    ``context`` Numba's target context."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(_REAL, [_REAL] * len(kinds)), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -283,9 +282,11 @@ class _OfThread:
         raise NotImplementedError
 
     def allocate(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
-        """Emit LLVM code that allocates and fills the arrays of a thread with the state and tables of its
-        mechanism; returns the LLVM addresses of its state and its header. A header is the array of a model's counts
-        and addresses of tables."""
+        """Emit LLVM code that allocates and fills the arrays of a ``thread`` with the ``state`` and
+        ``tables`` of its mechanism, one of n; returns the LLVM addresses of its state and its header. A
+        header is the array of a model's counts and addresses of tables. The tables have ``columns`` columns,
+        one for all mechanisms or one for each. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+        code."""
         layout = self.layout
         kept = self.alloca(builder, layout.state_numbers)
         self.emit_copy(builder, layout.state_numbers, (state, n, thread), kept, False)
@@ -311,16 +312,16 @@ class _OfThread:
         return kept, header
 
     def alloca(self, builder: Any, length: int) -> Any:
-        """Emit LLVM code that allocates an array of ``length`` floats in a thread; returns the LLVM value of its
-        address."""
+        """Emit LLVM code that allocates an array of ``length`` floats in a thread; returns the LLVM value of
+        its address. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         place = cgutils.alloca_once(builder, ir.ArrayType(_REAL, max(1, length)))
         place.align = 64
         return builder.bitcast(place, _REALS)
 
     def emit_copy(self, builder: Any, count: int, there: tuple[Any, Any, Any], here: Any, goes_out: bool) -> None:
-        """Emit LLVM code that copies ``count`` floats from an array of all threads to the array ``here`` of one
-        thread, or back if ``goes_out``. ``there`` are the address of the first array, its number of columns and the
-        column of the thread."""
+        """Emit LLVM code that copies ``count`` floats from an array of all threads to the array ``here`` of
+        one thread, or back if ``goes_out``. ``there`` are the address of the first array, its number of
+        columns and the column of the thread. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         first, columns, column = there
         with cgutils.for_range(builder, _LONG(count)) as loop:
             far = builder.gep(first, [builder.add(builder.mul(loop.index, columns), column)])
@@ -328,8 +329,9 @@ class _OfThread:
             builder.store(builder.load(near if goes_out else far), far if goes_out else near)
 
     def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
-        """Emit an LLVM call of a kernel function (compiled, of the time step) with these values; returns the LLVM
-        values of its status and its result."""
+        """Emit an LLVM call of a kernel function (compiled, of the time step) with these values; returns the
+        LLVM values of its status and its result. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+        code."""
         kinds = self.described.argtypes
         given = [
             emit_array(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value

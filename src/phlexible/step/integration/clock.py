@@ -91,8 +91,9 @@ class Clock:
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock (instants of all steps) of a run that lasts for a duration from ``start`` on [s]. The first
-    ``first`` steps of it have been taken already.
+    """Return the clock (instants of all steps) of a run that lasts for a duration from ``start`` on [s]. The
+    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first ``first``
+    steps of it have been taken already.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -112,14 +113,15 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
 
 
 def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock (instants of all steps) of a run from ``start`` on [s] that ends only when its caller stops
-    it."""
+    """Return the clock (instants of all steps) of a run from ``start`` on [s] that ends only when it. Its
+    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]s caller stops it."""
     return Clock(start, step, ENDLESS, 0.0, _inside_steps(start, step, breakpoints))
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Return the breakpoints (times at which loads jump) that lie inside steps of a uniform grid, by the
-    number of the time step [s]. Those on instants of the grid are left out."""
+    """Return the breakpoints (times at which loads jump) that lie inside time steps of a uniform grid, by the
+    number of the time step [s]. The grid begins at ``start`` and has intervals of length ``step``. Those on
+    instants of the grid are left out."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
@@ -178,7 +180,8 @@ class Checkpoint:
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
     """Return the clock (instants of all steps) of a run that continues from a checkpoint up to ``duration``,
-    counted from t = 0 [s].
+    counted from t = 0 [s]. Time steps have the length ``step`` [s] and are cut at the times ``breakpoints``
+    [s].
 
     On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
     left of a run that was killed between its last step and its end.

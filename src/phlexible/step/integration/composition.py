@@ -45,8 +45,8 @@ def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array,
 
 
 def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
-    """Raise ``ModelError`` if a mechanism has damping or controllers: methods of order above 2 have substeps that
-    go backwards in time, in which damping would feed energy in.
+    """Raise ``ModelError`` if a mechanism has damping, numerical damping or controllers: methods of order
+    above 2 have substeps that go backwards in time, in which damping would feed energy in.
 
     Raises:
         ModelError: names what loses energy, or the controller.

@@ -78,8 +78,8 @@ class SampledController:
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
-        """Let the controller store its numbers (sample times, inputs, states, delayed outputs) in this array, shape
-        (size,), from now on, and clear it."""
+        """Let the controller store its numbers (sample times, inputs, states, delayed outputs) in the array
+        ``memory``, shape (size,), from now on, and clear it."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
@@ -89,8 +89,9 @@ class SampledController:
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
     def __call__(self, time: float, numbers: Array, read: Read) -> Array:
-        """Return the output values of the controller that act from a time on, shape (size,). A sample of the
-        measurements is taken first if one is due.
+        """Return the output values of the controller that act from a time on [s], shape (size,). ``numbers``
+        are the measurements by compiled code, and ``read`` returns the whole state for others. A sample of
+        the measurements is taken first if one is due.
 
         Args:
             time: start of the step [s].
@@ -178,8 +179,9 @@ class SampledController:
 def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """Call the function of a controller with a time [s] and its measurements, and return its result unchecked; an
-    exception in it becomes a ``FunctionError`` that names the controller.
+    """Call the function of a controller with a time [s] and its measurements ``measured``, and return its
+    result unchecked; an exception in it becomes a ``FunctionError`` that names the controller of the load
+    ``value``.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -193,8 +195,8 @@ def evaluated(
 
 
 def checked_values(value: ControlledValue, answer: object, time: float) -> Array:
-    """Return the result of a controller's function as an array of finite numbers, shape (size,); raise
-    ``ParameterError`` if it is anything else.
+    """Return the result ``answer`` of a controller's function at a time [s] as an array of finite numbers,
+    shape (size,); raise ``ParameterError`` if it is anything else. ``value`` describes the load that it sets.
 
     Raises:
         ParameterError: anything else than as many finite numbers, or forces out of the plane of a planar model.
@@ -301,8 +303,10 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate all controllers of the mechanism at the start of a time step and store the load values
-        that they return in ``loads``; they are constant until the next call (zero-order hold).
+        """Evaluate all controllers of the mechanism at a time [s], the start of a step, and store the load
+        values that they return in ``loads``; they are constant until the next call (zero-order hold).
+        ``moving_rates`` are the rates of vectors in moving frames; ``read`` returns the whole state for
+        sensors that need it.
 
         Args:
             time: start of the step [s].
@@ -380,7 +384,8 @@ class Controllers:
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
         """Return the values of the laws of the state (user functions that give forces) at the mean state of a
-        time step, shape (values,).
+        time step, shape (values,). ``time`` is the middle of the time step and h its length [s]. All points
+        and directions are at ``start`` when it begins and move by ``change``, both of shape (vectors, 3).
 
         Args:
             time: middle of the step [s].
@@ -401,8 +406,8 @@ class Controllers:
             place += each.size
 
     def with_law_values(self, time: float, values: Array) -> Array:
-        """Return a copy of the load values with those filled in that laws of the state set at the present instant,
-        shape (load values,). Such laws are user functions that give forces."""
+        """Return a copy of the load ``values``, shape (load values,), with those filled in that laws of the
+        state set now, at a time [s]. Such laws are user functions that give forces."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
@@ -430,14 +435,14 @@ class Controllers:
 
 
 def is_plain(value: ControlledValue) -> bool:
-    """Return whether a controller is a plain function of present measurements (no samples, delay, states or sensor
-    readings) that sets exactly one whole load."""
+    """Return whether the controller of a load ``value`` is a plain function of present measurements that sets
+    exactly one whole load. It then has no samples, delay, states or sensor readings."""
     return not value.channels and value.feedback.is_plain_function and value.targets[0].is_whole
 
 
 def _index_ranges(counts: list[int]) -> IntArray:
-    """Return first index and last index + 1 of each of several consecutive groups of these sizes, shape (groups,
-    2)."""
+    """Return first index and last index + 1 of each of several consecutive groups of the sizes ``counts``,
+    shape (groups, 2)."""
     starts = offsets(counts)
     return np.stack([starts[:-1], starts[1:]], axis=1)
 

@@ -63,8 +63,8 @@ class RunEvents:
         self.stopped: float | None = None
 
     def begin(self, time: float) -> None:
-        """Evaluate all conditions of events at the start of the run [s]; those that are satisfied already must
-        become false before they can trigger an event."""
+        """Evaluate all conditions of events at ``time``, the start of the run [s]; those that are satisfied
+        already must become false before they can trigger an event."""
         if self._conditions:
             self._keep(np.array([time]), self._stepper.now(time))
 
@@ -105,8 +105,9 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first of several time steps in which a condition of an event becomes
-        satisfied; None if none does, and then the conditions store these steps as accepted.
+        """Return the index of the first of several time steps between ``instants`` [s] in which a condition
+        of an event becomes satisfied; None if none does, and then the conditions store these steps as
+        accepted. ``watched`` are the states at their ends, an array by the name of each table.
 
         Without one, the conditions store the steps as accepted.
 
@@ -128,20 +129,18 @@ class RunEvents:
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
         """Return the numbers of the events whose conditions become satisfied within one time step that ends
-        at a time [s]. Those located at exactly its end are left out; if there are none, the conditions store
-        the time step as accepted.
-
-        Conditions that were located at exactly its end are left out. Without any, the conditions store the step as
-        accepted.
-        """
+        at the time ``end`` [s]. ``watched`` is the state there, an array by the name of each table. Those
+        located at exactly its end are left out; if there are none, the conditions store the time step as
+        accepted."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)
         return found
 
     def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time in a step at which one of the conditions of events is satisfied, located by
-        root finding over repeated steps [s].
+        """Return the first time at which one of the events ``numbers`` occurs in the time step from ``start``
+        to ``end`` [s], by root finding. The time step is repeated from the snapshot ``before`` of its start;
+        ``last_step`` is the length of the one before it [s].
 
         Args:
             numbers: indices of the conditions, which are satisfied at the end of the step.
@@ -198,8 +197,8 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Evaluate all conditions of pending events at the last of these instants, and let them store the instants
-        as accepted."""
+        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]. Conditions
+        store the instants as accepted; ``rows`` are the states there."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

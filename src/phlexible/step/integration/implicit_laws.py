@@ -93,9 +93,10 @@ class ImplicitLaws:
         return True
 
     def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return values f of the laws of the state that equal their functions g(f) in a step of length h [s],
-        by a quasi-Newton iteration. With them, of shape (values,), comes the matrix (1 - dg/df)^-1; None
-        without convergence."""
+        """Return values f of the laws of the state that equal their functions g(f) in a time step of length h
+        [s]. A quasi-Newton iteration begins at the guesses ``values`` and ``inverse``. With them, of shape
+        (values,), comes the matrix (1 - dg/df)^-1; None without convergence. ``take`` attempts the time step
+        with given values."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -126,8 +127,10 @@ class ImplicitLaws:
         return None
 
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return values for laws of the state that jump (such as a switch), between both sides of the jump, shape
-        (values,), by damped fixed-point iteration; None without convergence.
+        """Return values for laws of the state that jump (such as a switch), between both sides of the jump,
+        shape (values,). They come from a damped fixed-point iteration that begins at ``values``; None without
+        convergence. ``inverse`` is the matrix (1 - dg/df)^-1 of the laws g, ``take`` attempts the time step
+        with given values f.
 
         Each value moves by a share of its residual, which is halved whenever the residual changes its sign. A
         residual may remain only where this share has become small: there the law jumps. Laws without jumps, in
@@ -152,7 +155,9 @@ class ImplicitLaws:
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
         """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time
-        steps, shape (values, values); None if an attempt fails or the matrix is singular."""
+        steps, shape (values, values); None if an attempt fails or the matrix is singular. The differences are
+        from the trial ``here`` with the ``values``, in units of ``unit``; ``take`` attempts the time step
+        with given values."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):

@@ -191,8 +191,9 @@ def _take_in_lanes(calls: Sequence[StepCall], lanes: LaneLoop) -> list[StepCall]
 
 
 def specialized_loop(memory: Memory) -> Loop:
-    """Return a function that takes steps of a mechanism by a faster program, which is compiled for its structure
-    alone. It has the arguments of the general step loop ``advance``.
+    """Return a function that takes time steps of a mechanism (``memory`` holds its tables) by a faster
+    program, which is compiled for its structure alone. It has the arguments of the general step loop
+    ``advance``.
 
     Steps around contacts, trials and all that lanes refuse use the general loop, and so do mechanisms with teams,
     which gain more by them.

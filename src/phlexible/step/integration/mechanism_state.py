@@ -176,8 +176,10 @@ class MechanismState:
         memory["event_loss"][event] = memory["dissipated"][0] - before
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes constraint multipliers and element forces at the present state under
-        these loads. They follow from the accelerations that the equations of motion give (4.23).
+        """Return a function that computes constraint multipliers and element forces at the present state, at
+        a time [s], under the load ``values``. They follow from the accelerations that the equations of motion
+        give (4.23). Functions of time are called up to ``end`` [s]; velocities are projected onto the joints
+        unless they are (``is_projected``).
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
         that the rest can be computed later, or never.

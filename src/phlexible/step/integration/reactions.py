@@ -40,8 +40,10 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """Return the velocities nearest to those of a state that satisfy the velocity constraints G nu = -g_t, in the
-    metric of the kinetic energy. The result also has the work of prescribed motions and the kinetic energy lost.
+    """Return the velocities nearest to those of ``state`` that satisfy the velocity constraints G nu = -g_t,
+    in the metric of the kinetic energy. Constraints are the active ones of ``phase``. ``at`` is the state as
+    an instant, if it is known. The result also has the work of prescribed motions and the kinetic energy
+    lost.
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
@@ -62,8 +64,9 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
 
 
 def check_velocities(phase: Phase, state: State, before: Array, cause: str) -> None:
-    """Raise ``VelocityError`` if velocities after an impulse do not satisfy the active constraints, so that these
-    contradict each other.
+    """Raise ``VelocityError`` if the velocities of ``state``, after an impulse, do not satisfy the active
+    constraints (``phase``), so that these contradict each other. ``before`` are the velocities before it,
+    whose round-off is allowed for; ``cause`` describes the event.
 
     Args:
         phase: the active constraints.
@@ -96,9 +99,11 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 def reactions(
     system: System, state: State, theta: Array, values: Array, pushed: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
-    """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), at a state.
-    They follow from the accelerations that the equations of motion and constraints give; None where joints
-    contradict each other.
+    """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), of a
+    system at a state. They follow from the accelerations that the equations of motion and constraints give;
+    None where joints contradict each other. Arguments are the coordinates ``theta`` of the forces, the load
+    ``values``, the contact forces ``pushed``, the independent constraint ``rows``, and the state as an
+    instant, ``at``.
 
     Args:
         system: what moves.
@@ -124,8 +129,10 @@ def reactions(
 
 
 def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
-    """Return the generalized forces of gravity, loads and force elements without contacts at a state, shape
-    (velocities,). With them come the forces of the elements along their coordinates, shape (forces,) [N or N m]."""
+    """Return the generalized forces of gravity, loads and force elements without contacts of a system at a
+    state, shape (velocities,). With them come the forces of the elements along their coordinates, shape
+    (forces,) [N or N m]. Arguments are these coordinates ``theta``, the load ``values``, and the state as an
+    instant, ``at``."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):
@@ -143,8 +150,8 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
 
 
 def _internal_forces(system: System, state: State) -> Array:
-    """Return the generalized forces inside of the bodies at a state: quadratic velocity terms (centrifugal and
-    Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
+    """Return the generalized forces inside of the bodies of a system at a state: quadratic velocity terms
+    (centrifugal and Coriolis), elastic and damping forces (2.10), shape (velocities,)."""
     result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
@@ -169,9 +176,11 @@ def reactions_in_phase(
     forces: Array,
     is_projected: bool,
 ) -> Reactions | None:
-    """Store the constraint multipliers and element forces at a state in ``multipliers`` and ``forces``, and return
-    both arrays. They follow from its accelerations with the active constraints of the phase; None where there is no
-    solution.
+    """Store the constraint multipliers and element forces at a state in ``multipliers`` and ``forces``, and
+    return both arrays. They follow from its accelerations with the active constraints of the phase; None
+    where there is no solution. Arguments are the coordinates ``theta`` of the forces, the load ``values``,
+    the contact forces ``pushed``, the independent constraint ``rows``, the state as an instant (``at``), and
+    whether its velocities satisfy the joints (``is_projected``).
 
     Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
     reactions keep the values that they have; multipliers of inactive constraints become zero.

@@ -45,8 +45,9 @@ class Recorder:
         return float(self._blocks[-1].time[-1])
 
     def begin(self, time: float, rows: Rows, prescribed: PrescribedMotions | None) -> None:
-        """Record the first instant of a run at a time [s]; its multipliers are those of the first time step
-        until ``set_final_reactions`` sets better ones."""
+        """Record the first instant of a run at a time [s], from the stored ``rows`` and the ``prescribed``
+        motions there; its multipliers are those of the first time step until ``set_final_reactions`` sets
+        better ones."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, prescribed=prescribed)
         self._blocks, self.last_weight = [first], 0.0
 
@@ -59,18 +60,15 @@ class Recorder:
             self._set_reactions(reactions)
 
     def set_final_reactions(self, reactions: Reactions | None) -> None:
-        """Set final multipliers and forces of the last recorded instant, where the time step size changes;
-        None leaves them to be averaged with those of the next time step.
-
-        None where there are none: the mean is taken after all.
-        """
+        """Set final multipliers and forces of the last recorded instant, where the time step size changes,
+        from ``reactions`` (both arrays); None leaves them to be averaged with those of the next time step."""
         if self.last_weight < 1.0 and reactions is not None:
             self._set_reactions(reactions)
             self.last_weight = 1.0
 
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Set final multipliers and forces of the last instant of the run, and send this instant to the sink of the
-        recording again; do nothing if they are None."""
+        """Set final multipliers and forces of the last instant of the run from ``reactions`` (both arrays, or
+        None: they stay). The instant is sent to the sink of the recording again, with the ``checkpoint``."""
         last = concatenated([self._last])
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions
@@ -81,7 +79,7 @@ class Recorder:
 
     def average_with_next_step(self, reactions: Array) -> None:
         """Average the multipliers and forces of the last recorded instant with those of the time step that
-        follows it."""
+        follows it (``reactions``, one array)."""
         last, share, self.last_weight = self._blocks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:
@@ -90,7 +88,9 @@ class Recorder:
             own[-1] = share * own[-1] + (1 - share) * new
 
     def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
-        """Record several instants, from the rows of state numbers that the stepper has stored.
+        """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has
+        stored. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time step after
+        the last instant has not been taken yet.
 
         Args:
             times: stored instants, shape (instants,) [s].
@@ -119,8 +119,10 @@ def recording_of(
     halvings: int = 0,
     prescribed: PrescribedMotions | None = None,
 ) -> RecordedStates:
-    """Return the rows of state numbers that a stepper stored at some instants as a recording: positions,
-    velocities, energies, multipliers and functions of time by name.
+    """Return the ``rows`` of state numbers that a stepper of a system stored at the ``times`` [s] as a
+    recording: positions, velocities, energies, multipliers and functions of time by name. ``sources`` are
+    columns of work by name, ``halvings`` counts halved time steps, ``prescribed`` are prescribed motions if
+    known.
 
     Args:
         system: system of the run.

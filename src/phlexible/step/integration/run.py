@@ -82,8 +82,9 @@ class Run:
         self._on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps of one size [s] between instants, up to the first that fails, and return the result;
-        velocities are projected onto the joints first if the size has changed.
+        """Take time steps of one size ``step`` [s] between instants [s], up to the first that fails, and
+        return the result; velocities are projected onto the joints first if the size has changed. ``storage``
+        says which instants are stored.
 
         Args:
             instants: shape (count + 1,) [s].
@@ -104,8 +105,10 @@ class Run:
         return taken
 
     def pieces(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one time step between two times [s], divided into shorter pieces as often as it fails to
-        converge, and yield each accepted piece. A piece is a part of a time step that was halved or cut.
+        """Take one time step from ``start`` to ``end`` [s], divided into shorter pieces as often as it fails
+        to converge, and yield each accepted piece. A piece is a part of a time step that was halved or cut.
+        ``storage`` says whether the end is stored; pieces that are halved more often than ``level`` count
+        towards the limit.
 
         The size that succeeded is stored: if steps are too long for a while, most failures are avoided.
 

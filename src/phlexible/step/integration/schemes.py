@@ -40,7 +40,8 @@ class ModelCache:
 
     def stepper(self, system: System, options: "StepOptions", is_redundant: bool) -> Stepper:
         """Return a new stepper of a system, with memory of its own and tables that are cached; tables with
-        functions of users, who may change what these read, are made for each stepper.
+        functions of users, who may change what these read, are made for each stepper. ``options`` are those
+        of the run; ``is_redundant`` says that constraints are redundant.
 
         Args:
             system: what moves.

@@ -162,7 +162,8 @@ class Simulation:
 
     def run(self, progress: Progress) -> Calls[None]:
         """Take all steps of the simulation, as a generator that yields the calls of the compiled step loop;
-        recordings go to the sink.
+        recordings go to the sink. ``progress`` is called with the number of the time step and the count of
+        all.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.
@@ -300,8 +301,9 @@ class Simulation:
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Return whether steps converged with an estimated error within the tolerance of the run; set the
-        subdivision of the next time steps accordingly.
+        """Return whether time steps between ``instants`` [s] converged (``is_done``) with an estimated error
+        within the tolerance of the run. ``taken`` is their result. The subdivision of the next time steps is
+        set accordingly.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.
@@ -346,11 +348,8 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_pieces(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Take steps between two times [s] within step k of the run, cut where conditions of events become
-        satisfied; ``is_end``: the interval is the last one of time step k.
-
-        ``is_end``: the interval is the last one of step k.
-        """
+        """Take steps from ``start`` to ``end`` [s] within step k of the run, cut where conditions of events
+        become satisfied; ``is_end``: the interval is the last one of time step k."""
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
@@ -375,8 +374,8 @@ class Simulation:
                 return
 
     def _set_reactions(self, time: float, is_first: bool) -> None:
-        """Compute the final multipliers and forces of the instant [s] at which the run starts or its steps change
-        their length."""
+        """Compute the final multipliers and forces of the instant ``time`` [s] at which the run starts
+        (``is_first``) or its time steps change their length."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         find = self._reactions(time, np.inf)
@@ -386,8 +385,9 @@ class Simulation:
             self._recorder.set_final_reactions(find())
 
     def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at a time [s] from the accelerations there; it
-        returns None where functions of the user cannot be evaluated."""
+        """Return a function that computes multipliers and forces at a time [s] from the accelerations there;
+        velocities are projected onto the joints first unless they are (``is_projected``). Functions of time
+        are called up to ``end`` [s]; it returns None where functions of the user cannot be evaluated."""
         find: LateReactions = _no_reactions
         with suppress(ValueError):
             find = self._stepper.reactions(time, end, is_projected)

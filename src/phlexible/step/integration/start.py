@@ -33,8 +33,8 @@ GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread e
 
 
 def check_rates(system: System, begin: float, end: float) -> None:
-    """Raise ``ParameterError`` if a rate that the user gave for a moving frame or drive is not the derivative of
-    its position. They are compared at several times of a run from ``begin`` to ``end`` [s].
+    """Raise ``ParameterError`` if a rate that the user gave for a moving frame or drive of a system is not
+    the derivative of its position. They are compared at several times of a run from ``begin`` to ``end`` [s].
 
     Raises:
         ParameterError: says whose, where, and by how much.
@@ -119,8 +119,8 @@ def checked_initial_state(system: System, state: State) -> State:
 
 
 def recorded_state(system: System, stepper: "Stepper", state: State) -> RecordedStates:
-    """Start the stepper in a state, and return the recording of this state as one instant. Its multipliers and
-    forces belong to the accelerations of the state."""
+    """Start the stepper in a state, and return the recording of this state of a system as one instant. Its
+    multipliers and forces belong to the accelerations of the state."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
     found = stepper.reactions(state.time, np.inf)()

@@ -29,10 +29,11 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Return the residuals of the equations of several time steps, given the states at their ends, shape
-        (steps, unknowns). With them come the end states with history variables that follow from the
-        equations, shape (steps, numbers). History variables are strains of Maxwell branches, deflections of
-        friction springs and impact speeds.
+        """Return the residuals of the equations of several time steps of ``sizes`` [s], for the ``states`` at
+        their ends, shape (steps, unknowns). ``moving`` are the prescribed vectors at these states, ``loads``
+        the load values in the time steps. If ``with_ends`` the end states with history variables that follow
+        from the equations come with them, shape (steps, numbers). History variables are strains of Maxwell
+        branches, deflections of friction springs and impact speeds.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
@@ -53,8 +54,10 @@ class StepEquations:
     def derivative(
         self, states: Array, size: float, moving: Array, loads: Array, directions: Array
     ) -> tuple[Array, Array]:
-        """Return the exact derivatives of the residual and of the end state of one step along k directions in
-        the space of its two states. Shapes (k, unknowns) and (k, numbers).
+        """Return the exact derivatives of the residual and of the end state of one time step along k
+        ``directions``. The time step has the length ``size`` [s]; directions are in the space of its two
+        ``states``. Shapes (k, unknowns) and (k, numbers). ``moving`` are the prescribed vectors at both
+        states, ``loads`` the load values.
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 

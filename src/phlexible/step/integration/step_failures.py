@@ -47,9 +47,9 @@ class Pieces:
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Count pieces of halved steps that were attempted up to a time [s], with trials of implicit laws.
-        The deformation of the bodies is checked at intervals. A piece is a part of a time step that was
-        halved or cut.
+        """Count ``pieces`` of halved steps that were attempted up to a time [s]. Trials of implicit laws in
+        the result ``taken`` are counted instead if they are more. The deformation of the bodies is checked at
+        intervals. A piece is a part of a time step that was halved or cut.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -81,11 +81,9 @@ class Pieces:
 
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
-    """Return the exception for a time step between two times [s] that failed although it was as short as
-    steps may get; if a law of the state failed, it is the error of that law.
-
-    If a law of the state failed, it is the error of that law, which names the function and the time.
-    """
+    """Return the exception for a time step from ``start`` to ``end`` [s] that failed although it was as short
+    as steps may get; if a law of the state failed, it is the error of that law. ``stepper`` is the object
+    that attempted it, ``taken`` the result."""
     stepper.raise_deferred()
     cause = stepper.cause
     if isinstance(cause, ParameterError):
@@ -105,8 +103,9 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return a message that explains why Newton's method failed in a time step, and the scaled updates of its
-    iterations, shape (iterations,).
+    """Return a message that explains why Newton's method failed in a time step from a time [s]. With it come
+    the scaled updates of the Newton iterations, shape (iterations,). ``stepper`` has the memory of the last
+    attempt; ``is_singular`` says that Newton's matrix was.
 
     Args:
         stepper: stepper with the memory of the last attempt.
@@ -135,8 +134,9 @@ def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple
 
 
 def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Return two texts for error messages: that a body is deformed by more than ``limit`` times its size, and that
-    controllers or laws are a likely cause; each empty where it does not apply."""
+    """Return two texts for error messages: that a body is deformed by more than ``limit`` times its size, and
+    that controllers or laws are a likely cause; each empty where it does not apply. ``assembly`` holds the
+    tables of the model."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
@@ -157,13 +157,14 @@ def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
 
 
 def _names(values: Iterable[ControlledValue]) -> str:
-    """Return the names of controlled loads and forces, each once, as a comma-separated text for messages."""
+    """Return the names of controlled loads and forces (``values``), each once, as a comma-separated text for
+    messages."""
     return ", ".join(dict.fromkeys(each.name for each in values))
 
 
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
-    """Return the name of the floating body with the largest ratio of elastic displacement of a point to body size,
-    and this ratio."""
+    """Return the name of the floating body with the largest ratio of elastic displacement of a point to body
+    size, and this ratio. ``assembly`` holds the tables of the model."""
     system, eta = assembly.system, np.asarray(assembly.memory["eta"])
     floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
     worst = "", 0.0
@@ -179,7 +180,7 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 def _most_compressed(assembly: Assembly) -> str:
     """Return a clause for an error message that names the most compressed string element in the last
-    attempted time step; empty without strings."""
+    attempted time step; empty without strings. ``assembly`` holds the tables of the model."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

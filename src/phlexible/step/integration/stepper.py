@@ -106,9 +106,10 @@ class Stepper(MechanismState):
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take steps of one size between instants [s] up to the first that fails, as a generator of calls of
-        the compiled loop. Instants have shape (count + 1,); the generator returns the stored instants,
-        multipliers and the number of time steps taken.
+        """Take time steps of one size ``step`` [s] between instants [s] up to the first that fails. It is a
+        generator of calls of the compiled loop. ``storage`` says which instants are stored. Instants have
+        shape (count + 1,); the generator returns the stored instants, multipliers and the number of time
+        steps taken.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         taken in parts (8.23).
@@ -167,8 +168,8 @@ class Stepper(MechanismState):
         return self.memory.rows(rows.numbers)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
-        """Return the result of time steps that were all stored with only the requested instants among its
-        rows; all instants remain in ``watched``, for conditions of events."""
+        """Return the result ``taken`` of time steps that were all stored with only the instants that
+        ``storage`` requests among its rows; all instants remain in ``watched``, for conditions of events."""
         watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = {name: array[kept] for name, array in watched.items()}
@@ -180,8 +181,8 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _evaluate_controllers(self, time: float, rates: Array) -> bool:
-        """Evaluate all controllers at a time [s], and return whether they returned values; an exception is
-        stored and raised once the time steps before have been stored."""
+        """Evaluate all controllers at a time [s], with the ``rates`` of moving frames, and return whether
+        they returned values; an exception is stored and raised once the time steps before have been stored."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
         except BaseException as raised:
@@ -189,9 +190,10 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Take one step in which laws of the state (user functions that give forces) have their values at the
-        mean state of the step (8.22). Trials are repeated until they agree; returns the number of time steps
-        taken (0 or 1) and the status."""
+        """Take one time step in which laws of the state (user functions that give forces) have their values
+        at its mean state (8.22). It goes from ``instants[0]``, has the length ``step`` [s] and the inputs
+        ``course`` (loads and prescribed vectors), and is stored in ``rows``. Trials are repeated until they
+        agree; returns the number of time steps taken (0 or 1) and the status."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -250,14 +252,15 @@ class Stepper(MechanismState):
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
     def _contact_substeps(self, instants: Array, step: float) -> Course:
-        """Return the inputs (prescribed vectors and loads) of one time step, divided into the shorter
-        substeps that contacts requested."""
+        """Return the inputs (prescribed vectors and loads) of one time step of length ``step`` between two
+        ``instants`` [s]. It is divided into the shorter substeps that contacts requested."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
     def _step(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
-        """Call the compiled loop at once for the time steps with these inputs (course). Returns the number of
-        time steps taken and the status of the last one."""
+        """Call the compiled loop at once for the time steps of length ``step`` [s] with these inputs
+        (course). The results are stored in ``rows``; ``purpose`` selects how time steps are taken. Returns
+        the number of time steps taken and the status of the last one."""
         call = self._call(rows, step, course, purpose)
         call.take()
         return self._record_answer(rows, call)
@@ -272,8 +275,9 @@ class Stepper(MechanismState):
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
-        """Return a call of the compiled loop, not yet made, that would take the time steps with these inputs
-        (course).
+        """Return a call of the compiled loop, not yet made, that would take the time steps of length ``step``
+        [s] with these inputs (course). The results are stored in ``rows``; ``purpose`` selects how time steps
+        are taken.
 
         Args:
             rows: receive stored instants and the reactions of the first step.
@@ -306,8 +310,10 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """Return the options of a call of the compiled loop as a tuple: number of time steps, damping,
-        tolerances, which steps are stored; ``longest`` is the largest of the substeps [s]."""
+        """Return the options of a call of the compiled loop as a tuple: number of ``steps``, damping,
+        tolerances. Each ``every``-th time step is stored, ``since_stored`` were taken since the last;
+        ``longest`` is the largest of the substeps [s]. ``continues`` says that the run goes on from the call
+        before; ``purpose`` selects how time steps are taken."""
         return StepRequest(
             steps,
             self.damping,
@@ -343,8 +349,9 @@ class Stepper(MechanismState):
         return np.asarray(loads + self._added_loads) if self._added_loads.size else loads
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes constraint multipliers and element forces at the present state and a time
-        [s]. They follow from the accelerations under the loads at this time."""
+        """Return a function that computes constraint multipliers and element forces at the present state and
+        a time [s]. They follow from the accelerations under the loads at this time. Functions of time are
+        called up to ``end`` [s]; velocities are projected onto the joints unless they are (``is_projected``)."""
         values = self._values(np.array([time]))[0]
         if self._controller_values.size:
             values = values + self._controller_values

@@ -86,8 +86,8 @@ class Course(NamedTuple):
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of stored instants in
-    the order of ``State.branches``, shape (instants, variables)."""
+    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of the stored
+    instants ``rows`` in the order of ``State.branches``, shape (instants, variables)."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]
@@ -96,7 +96,7 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
     """Store history variables (strains of Maxwell elements, friction springs, impacts), given in the order of
-    ``State.branches``, shape (variables,), in the tables of the state; None: all zero, relaxed."""
+    ``State.branches``, shape (variables,), in the tables ``memory`` of the state; None: all zero, relaxed."""
     names = "branch_strain", "soft_strain", "inner_strain", "impact", "pair_bristle", "pair_turn", "bristle"
     tables = [memory[name] for name in names]
     parts = np.cumsum([table.size for table in tables])

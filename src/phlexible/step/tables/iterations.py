@@ -13,8 +13,9 @@ A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 
 
 def most_iterations(memory: Memory) -> int:
-    """Return how many products with Newton's matrix of a soft-body model cost as much as one elimination, the limit
-    for iterations of conjugate gradients; 0 if these are not used for the model.
+    """Return how many products with Newton's matrix of a soft-body model cost as much as one elimination.
+    ``memory`` holds its tables. The number limits iterations of conjugate gradients; 0 if these are not used
+    for the model.
 
     They need models of soft bodies alone, whose constraints each contain one node, and are used if the number is
     large enough. It follows from sizes of tables alone: the same in all runs.
@@ -33,8 +34,8 @@ def most_iterations(memory: Memory) -> int:
 
 
 def _fixes_nodes(memory: Memory) -> bool:
-    """Return whether each joint of the model acts on one node only, and no two joints on the same one. Conjugate
-    gradients need it."""
+    """Return whether each joint of the model (with the tables ``memory``) acts on one node only, and no two
+    joints on the same one. Conjugate gradients need it."""
     carrier, held = memory["vector_carrier"], list[int]()
     functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):

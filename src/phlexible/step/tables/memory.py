@@ -67,8 +67,8 @@ OF_FEW = {"kept_numbers": (1, "block_numbers"), "kept_rows": (1, "rows"), "kept_
 
 
 def _table_indices(*writers: Writer) -> IntArray:
-    """Return the indices, in the list of all tables, of those that the given parts of the program write (system,
-    step, ...), without counts; shape (tables,)."""
+    """Return the indices, in the list of all tables, of those that the parts of the program named ``writers``
+    write (system, step, ...), without counts; shape (tables,)."""
     found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
     return np.array(found, dtype=np.int64)
 
@@ -301,8 +301,8 @@ class Memory:
         return StateRows(states, self._columns)
 
     def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
-        """Return where a stored table is in the state, its first number and last + 1, and the shape of the
-        table."""
+        """Return where the stored table ``name`` is in the state, its first number and last + 1, and the
+        shape of the table."""
         begin, end, kind = self._places[name]
         return begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
 
@@ -332,8 +332,9 @@ class Memory:
 
 
 def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Return all counts of a mechanism by name, and all tables as contiguous arrays. Counts that follow from
-    lengths of tables are added; a list of arrays is concatenated, and lengths of a ragged list become offsets.
+    """Return all counts of a mechanism by name, and all tables of ``data`` as contiguous arrays. Counts that
+    follow from lengths of tables are added; a list of arrays is concatenated, and lengths of a ragged list
+    become offsets.
 
     Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.
@@ -414,8 +415,8 @@ class LaneMemory:
         self._members: list[Mapping[str, NDArray[np.generic]] | None] = [None] * width
 
     def fits(self, memory: Memory) -> bool:
-        """Return whether a mechanism can be computed in one of these lanes: it has the same structure (counts and
-        integer tables)."""
+        """Return whether a mechanism with the tables ``memory`` can be computed in one of these lanes: it has
+        the same structure (counts and integer tables)."""
         return memory.structure == self._example.structure
 
     def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
@@ -425,16 +426,16 @@ class LaneMemory:
             program(self.header)
 
     def set_memories(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables and states of several mechanisms into the lanes, one each; lanes that are left over get
-        copies of the first one."""
+        """Copy the tables and states of several mechanisms (``memories``) into the lanes, one each; lanes
+        that are left over get copies of the first one."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
         self.set_tables(spread)
         for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
 
     def set_tables(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables that are written once from the model into the lanes, one for each of these mechanisms,
-        where they are not there yet."""
+        """Copy the tables that are written once from the model into the lanes, one for each of the mechanisms
+        (``memories``). Tables that are there already stay."""
         for lane, memory in enumerate(memories):
             if self._members[lane] is memory._tables:
                 continue

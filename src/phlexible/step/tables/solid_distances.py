@@ -49,6 +49,7 @@ _distances = FunctionType(solid_distance.__code__, globals() | _OF_ARRAYS)
 
 
 def solid_distances(kind: int, size: tuple[float, float, float], points: Array) -> Array:
-    """Return the signed distances of points, shape (points, 3), in the axes of a solid, from its surface [m], shape
-    (points,), negative inside its material."""
+    """Return the signed distances of points, shape (points, 3), in the axes of a solid, from its surface [m].
+    The result has the shape (points,) and is negative inside. ``kind`` is the number of the solid's type,
+    ``size`` its three measures [m]."""
     return np.asarray(_distances(kind, *size, *points.T))
